@@ -1,0 +1,271 @@
+#' Fit a relevance vector machine
+#'
+#' A relevance vector machine is a Bayesian kernel model: the response is a
+#' weighted sum of basis functions, one for each candidate centre, and every
+#' weight has a prior precision of its own. Choosing the precisions by maximum
+#' marginal likelihood (the *evidence*) drives most of them to infinity, and the
+#' few functions that stay make a sparse model whose predictions come with error
+#' bars.
+#'
+#' # The dictionary
+#'
+#' The candidate basis functions are, in this order: a constant
+#' (`intercept = TRUE`), the columns of `basis`, and for each kernel one function
+#' per centre. All of them take part in the selection. In the formula method,
+#' factors become dummy columns as in [lm()], and a formula with `- 1` leaves the
+#' constant out. With `kernel = "none"` the columns of `x`, in their own units,
+#' take the place of the kernels: a sparse Bayesian linear model.
+#'
+#' Rows that occur several times make one centre, numbered by the first of them.
+#'
+#' # Case weights
+#'
+#' `weights` say how precise each case is: the variance of the noise of case *n*
+#' is `sigma^2 / weights[n]`. Cases of weight zero take no part in the fit; they
+#' do get fitted values.
+#'
+#' @param x a numeric matrix, a vector for one input, or a data frame (its
+#'   factors become dummy columns). Or a formula such as `y ~ x1 + x2` or `y ~ .`.
+#' @param y numeric response, one value for each row of `x`.
+#' @param formula,data,subset,na.action,offset,contrasts as in [lm()]. An offset,
+#'   in the formula or as argument, is added at prediction too.
+#' @param kernel a kernel, see [kernels]; several joined by `c()`; a
+#'   `function(x, z)` that returns the matrix of nrow(x) rows and nrow(z)
+#'   columns; or `"none"`.
+#' @param basis further columns of the dictionary, evaluated again at prediction:
+#'   a `function(x)` that returns a matrix, where `x` is in the units given, or,
+#'   in the formula method, a one-sided formula on `data`.
+#' @param intercept whether a constant is among the candidates.
+#' @param family `"gaussian"`; `NULL` guesses it from the response.
+#' @param scale whether to standardise the inputs before the kernel sees them.
+#'   The widths of kernels are then in units of the standardised inputs. An input
+#'   that is constant is only centred.
+#' @param noise standard deviation of the noise where it is known; `NULL`: it is
+#'   estimated.
+#' @param weights case weights, not negative.
+#' @param prior prior of the precisions, see [priors].
+#' @param centers candidate centres: `NULL` for every distinct row of `x`; a
+#'   number for that many rows, drawn so that they spread over the data
+#'   (reproducible under [set.seed()]); or a matrix whose rows are the centres, in
+#'   the units of `x`.
+#' @param control numerical settings, see [rvm_control()].
+#' @param ... further arguments of the default method (from `kernel` to
+#'   `control`) when a formula is given; otherwise none.
+#'
+#' @return An object of class `"rvm"`, a list with elements
+#'   \item{call, terms, family}{the call, the terms of the formula if any, and the
+#'     family}
+#'   \item{kernel}{the kernel with the widths in force}
+#'   \item{coefficients}{posterior mean of the weights of the active basis
+#'     functions. Kernel functions are named by the row number of their centre,
+#'     with the kernel in front where there are several kernels}
+#'   \item{covariance}{their posterior covariance}
+#'   \item{alpha, gamma}{their prior precisions, and how well the data determine
+#'     each, between 0 and 1}
+#'   \item{relevance}{row numbers of the relevance vectors in the training data as
+#'     they were passed, before `subset` and `na.action` (in the matrix `centers`
+#'     where that was given)}
+#'   \item{centers}{those rows, in the units given}
+#'   \item{sigma}{standard deviation of the noise}
+#'   \item{evidence}{log marginal likelihood}
+#'   \item{converged, iterations, trace}{how the fit went; `trace` is a data frame
+#'     with columns iteration, evidence, active and sigma}
+#'   \item{levels}{`NULL` for a numeric response}
+#'
+#' @seealso [predict.rvm()], [plot.rvm()], [summary.rvm()], [relevance_vectors()],
+#'   [evidence()]
+#' @references
+#' Tipping, M. E. (2001). Sparse Bayesian learning and the relevance vector
+#' machine. *Journal of Machine Learning Research* 1, 211-244.
+#'
+#' Tipping, M. E. and Faul, A. C. (2003). Fast marginal likelihood maximisation
+#' for sparse Bayesian models. *Proceedings of the Ninth International Workshop
+#' on Artificial Intelligence and Statistics*.
+#' @examples
+#' set.seed(1)
+#' x <- seq(-10, 10, length.out = 100)
+#' y <- sin(x) / x + rnorm(100, sd = 0.1)
+#' fit <- rvm(x, y)
+#' fit
+#' plot(fit)
+#'
+#' # a formula, a data frame, several inputs
+#' fit <- rvm(mpg ~ wt + hp + factor(cyl), data = mtcars)
+#' predict(fit, mtcars[1:3, ], interval = "prediction")
+#'
+#' # a straight line beside the kernel functions
+#' rvm(dist ~ speed, data = cars, basis = ~ speed)
+#'
+#' # two widths to choose from
+#' rvm(x, y, kernel = c(kernel_gaussian(0.2), kernel_gaussian(1)))
+#' @export
+rvm <- function(x, ...) UseMethod("rvm")
+
+#' @rdname rvm
+#' @export
+rvm.formula <- function(formula, data, subset, weights, na.action, offset,
+                        contrasts = NULL, ...) {
+  call <- match.call()
+  call[[1]] <- quote(rvm)
+  data <- if (missing(data)) NULL else data
+  frame <- formula_frame(formula, data, call, parent.frame(), contrasts, list(...)$basis)
+  fit <- rvm.default(frame, ...)
+  fit$call <- call
+  fit
+}
+
+#' @rdname rvm
+#' @export
+rvm.default <- function(x, y, kernel = kernel_gaussian(), basis = NULL, intercept = TRUE,
+                        family = NULL, scale = TRUE, noise = NULL, weights = NULL,
+                        prior = prior_flat(), centers = NULL, control = rvm_control(),
+                        ...) {
+  if (missing(x)) stop_rvm("`x` is missing: the first argument must be a formula or the inputs.")
+  check_no_more(...)
+  is_frame <- inherits(x, "rvm_frame")
+  if (is_frame && !missing(y)) stop_rvm("`y` must come from the formula where there is one.")
+  if (!is_frame && missing(y)) stop_rvm("`y` is missing: it must be a numeric response.")
+  frame <- if (is_frame) x else matrix_frame(x, y, weights, basis)
+
+  settings <- list(
+    kernels = kernel_list(kernel),
+    intercept = check_flag(intercept, "intercept") && frame$intercept,
+    family = resolve_family(family, frame$y),
+    scale = check_flag(scale, "scale"),
+    noise = if (!is.null(noise)) check_positive(noise, "noise"),
+    prior = check_prior(prior), centers = centers, control = check_control(control)
+  )
+  fit <- fit_frame(checked_frame(frame, settings$family), settings)
+  if (!is_frame) {
+    fit$call <- match.call()
+    fit$call[[1]] <- quote(rvm)
+  }
+  fit
+}
+
+# A frame whose response, weights and offset have been looked at, with `used`,
+# the rows that take part in the fit.
+checked_frame <- function(frame, family) {
+  rows <- nrow(frame$x)
+  if (!ncol(frame$x)) stop_rvm("`x` must have at least one column, not 0.")
+  frame$names <- rownames(frame$x)
+  frame$y <- families[[family]]$response(frame$y, rows)
+  frame$weights <- check_weights(frame$weights, rows)
+  frame$offset <- check_offset(frame$offset, rows)
+  frame$used <- if (is.null(frame$weights)) seq_len(rows) else which(frame$weights > 0)
+  if (length(frame$used) < 2) {
+    stop_rvm("`weights` must be positive in at least 2 rows, not ", length(frame$used), ".")
+  }
+  frame
+}
+
+check_weights <- function(weights, rows) {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights) || length(weights) != rows) {
+    stop_argument("weights", paste("numeric, one for each of", rows, "rows"), describe(weights))
+  }
+  wrong <- which(!is.finite(weights) | weights < 0)
+  if (length(wrong)) {
+    stop_argument("weights", "finite and not negative",
+                  paste(format(weights[wrong[1]]), "as in row", wrong[1]))
+  }
+  as.double(weights)
+}
+
+check_offset <- function(offset, rows) {
+  if (is.null(offset)) return(NULL)
+  if (!is.numeric(offset) || length(offset) != rows || !all(is.finite(offset))) {
+    stop_argument("offset", paste("finite, one number for each of", rows, "rows"),
+                  describe(offset))
+  }
+  as.double(offset)
+}
+
+# From a frame to a fitted object: scale, build the dictionary, call the core.
+fit_frame <- function(frame, settings) {
+  used <- frame$used
+  kernels <- settings$kernels
+  raw <- frame$x[used, , drop = FALSE]
+  # Without a kernel the columns of x are the basis functions, in their own units.
+  scaling <- if (settings$scale && length(kernels)) find_scaling(raw)
+  x <- apply_scaling(raw, scaling)
+  kernels <- lapply(kernels, resolve_width, x)
+  centers <- if (length(kernels)) {
+    candidate_centers(settings$centers, x, frame$rows[used], scaling)
+  }
+  candidates <- dictionary(kernels, centers, settings$intercept,
+                           colnames(frame$basis), colnames(frame$x))
+  basis <- frame$basis[used, , drop = FALSE]
+  response <- frame$y[used] - if (is.null(frame$offset)) 0 else frame$offset[used]
+  blocks <- dictionary_blocks(candidates, x, basis)
+  check_blocks(candidates, blocks, x)
+  core <- .Call(
+    C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters,
+    fixed_noise(settings$noise, response), core_control(settings$control)
+  )
+  if (!core$converged) warn_not_converged(core$iterations)
+  new_rvm(frame, settings, kernels, scaling, restrict(candidates, core$active), core)
+}
+
+# The noise as the core takes it. Below the last digits of the response there is
+# none to speak of, and the evidence is rounding.
+fixed_noise <- function(noise, response) {
+  if (is.null(noise)) return(NA_real_)
+  least <- max(1e-150, 1e-12 * max(abs(response)))
+  if (noise < least || noise > 1e150) {
+    stop_argument("noise", paste("between", format(least), "and 1e+150 for this response"),
+                  format(noise))
+  }
+  noise
+}
+
+warn_not_converged <- function(iterations) {
+  warning("The fit stopped at `maxit` = ", iterations, " iterations before it converged; ",
+          "see rvm_control(maxit = ).", call. = FALSE)
+}
+
+new_rvm <- function(frame, settings, kernels, scaling, active, core) {
+  names <- column_names(active)
+  relevance <- unique(unlist(lapply(kernel_parts(active), function(part) part$rows)))
+  relevance <- if (is.null(relevance)) integer(0) else relevance
+  fit <- list(
+    call = NULL, terms = frame$terms, family = settings$family,
+    kernel = joined_kernels(kernels),
+    coefficients = stats::setNames(core$mean, names),
+    covariance = matrix(core$covariance, length(names), length(names),
+                        dimnames = list(names, names)),
+    alpha = stats::setNames(core$alpha, names),
+    gamma = stats::setNames(core$gamma, names),
+    relevance = relevance,
+    centers = original_centers(settings$centers, frame, relevance),
+    sigma = core$sigma, evidence = core$evidence, converged = core$converged,
+    iterations = core$iterations, trace = as.data.frame(core$trace), levels = NULL,
+    x = frame$x, y = frame$y, weights = frame$weights, offset = frame$offset,
+    basis = frame$basis, used = frame$used, rows = frame$rows, noise = settings$noise,
+    prior = settings$prior, control = settings$control, scaling = scaling,
+    dictionary = active, recipe = frame$recipe, na.action = frame$na.action,
+    # factor %*% t(factor) is the covariance
+    factor = core$factor, log_likelihood = core$loglik
+  )
+  fit <- structure(fit, class = "rvm")
+  fit$fitted.values <- all_fitted(fit, frame, core$fitted)
+  fit
+}
+
+# Fitted values of every row, also of those that took no part in the fit.
+all_fitted <- function(fit, frame, fitted) {
+  if (length(frame$used) < nrow(frame$x)) return(predict(fit))
+  offset <- if (is.null(frame$offset)) 0 else frame$offset
+  stats::setNames(fitted + offset, frame$names)
+}
+
+original_centers <- function(given, frame, relevance) {
+  if (is.matrix(given) || is.data.frame(given)) {
+    points <- numeric_matrix(given, "centers")
+    colnames(points) <- colnames(frame$x)
+    return(points[relevance, , drop = FALSE])
+  }
+  points <- frame$x[match(relevance, frame$rows), , drop = FALSE]
+  rownames(points) <- relevance
+  points
+}

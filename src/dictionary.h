@@ -1,0 +1,47 @@
+/* dictionary.h: all candidate basis functions as one operator.
+ *
+ * Columns are numbered through the blocks in order. A column exists only while
+ * somebody looks at it: kernel blocks make it from inputs and centre, explicit
+ * blocks hold it. Rows may carry a multiplier (square roots of case weights or of
+ * curvatures), so that every inner product below is the weighted one. */
+#ifndef RVM_DICTIONARY_H
+#define RVM_DICTIONARY_H
+
+#include <stddef.h>
+
+#include "core.h"
+#include "kernel.h"
+
+typedef struct {
+    kernel kernel;
+    size_t first, count;   /* columns first .. first + count - 1 of the dictionary */
+    const double *columns; /* explicit: rows x count */
+    const double *inputs;  /* kernel: rows x dims, divided by the widths */
+    const double *centers; /* kernel: dims x count, divided by the widths: a centre is contiguous */
+} dictionary_block;
+
+typedef struct {
+    size_t rows, dims, cols;
+    size_t block_count;
+    const dictionary_block *blocks;
+    const double *row_scale; /* rows, or NULL for ones */
+    int threads;
+} dictionary;
+
+/* out = column `which`, rows row0 .. row0 + rows - 1, times the row scale. */
+void dictionary_run(const dictionary *d, size_t which, size_t row0, size_t rows, double *out);
+
+/* out[, j] = column which[j], all rows; ld >= rows. cost: rows * count kernel values. */
+void dictionary_columns(const dictionary *d, size_t count, const size_t *which, double *out, size_t ld);
+
+/* products[i + k * ldp] = column which[i]' V[, k] for `count` columns and the
+ * `width` columns of V (rows x width, leading dimension ldv); and, unless
+ * squares is NULL, squares[i] = the column's squared norm. which NULL means all
+ * columns in order. Columns are made in tiles and thrown away.
+ * Threads divide the columns, so the sums do not depend on their number.
+ * cost: rows * count * (a kernel value + 2 width). */
+rvm_status dictionary_project(const dictionary *d, size_t count, const size_t *which, size_t width, const double *V,
+                              size_t ldv, double *products, size_t ldp, double *squares, const rvm_ticker *ticker,
+                              const rvm_progress *now);
+
+#endif

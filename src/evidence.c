@@ -1,0 +1,345 @@
+#include "evidence.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg.h"
+#include "vector.h"
+
+/* ---- one column -------------------------------------------------------- */
+
+static int flat(const hyperprior *p) { return p->shape == 0 && p->rate == 0; }
+
+/* Under a hyperprior on alpha the best beta depends on every ratio: moves are then
+ * made at the present beta, which is set anew after each. */
+static int noise_follows(const evidence_setting *s) { return s->noise_free && flat(&s->prior); }
+
+static double best_precision(const evidence_setting *s, double quadratic)
+{
+    double top = s->count + 2 * s->prior.noise_shape, bottom = quadratic + 2 * s->prior.noise_rate;
+    return top < s->precision_max * bottom ? top / bottom : s->precision_max;
+}
+
+/* The part of (1) that beta enters, with its own hyperprior. */
+static double noise_part(const evidence_setting *s, double quadratic)
+{
+    double beta = noise_follows(s) ? best_precision(s, quadratic) : s->precision;
+    return 0.5 * (s->count * log(beta) - beta * quadratic) + s->prior.noise_shape * log(beta) -
+           s->prior.noise_rate * beta;
+}
+
+/* Log hyperprior of one precision. A column that is out stands where its
+ * hyperprior alone would put it, at shape / rate. */
+static double prior_part(const evidence_setting *s, double ratio)
+{
+    const hyperprior *p = &s->prior;
+    double alpha = isfinite(ratio) ? ratio * s->precision : (p->rate > 0 ? p->shape / p->rate : 1);
+    double value = p->shape > 0 ? p->shape * log(alpha) : 0;
+    return value - (isfinite(ratio) || p->shape > 0 ? p->rate * alpha : 0);
+}
+
+static double inverse(double ratio) { return isfinite(ratio) ? 1 / ratio : 0; }
+
+/* Rise of the objective when a column goes from `from` to `to`. */
+static double gain_of(const evidence_setting *s, double S, double Q, double from, double to)
+{
+    double delta = inverse(to) - inverse(from), growth = 1 + delta * S;
+    if (!(growth > 0)) return -INFINITY;
+    double drop = delta * Q * Q / growth, gain = 0.5 * (s->precision * drop - log(growth));
+    if (noise_follows(s)) {
+        double least = 1e-3 * s->count / s->precision_max, after = fmax(s->quadratic - drop, least);
+        gain = noise_part(s, after) - noise_part(s, s->quadratic) - 0.5 * log(growth);
+    }
+    return flat(&s->prior) ? gain : gain + prior_part(s, to) - prior_part(s, from);
+}
+
+/* The maximum of l(alpha) in closed form. For a column in the model, in terms of
+ * gamma = S / ratio and mu = Q / ratio (no cancellation when gamma is near 1):
+ *   beta fixed: ratio gamma^2 / (beta ratio mu^2 - gamma (1 - gamma)),
+ *   beta free:  ratio gamma (gamma q - ratio mu^2) / ((N - gamma) ratio mu^2 - gamma (1 - gamma) q),
+ * q = t'C^-1 t; for one that is out the same with ratio -> infinity. */
+static double flat_optimum(const evidence_setting *s, double S, double Q, double ratio)
+{
+    int follow = noise_follows(s) && s->precision < s->precision_max;
+    double top, bottom;
+    if (isfinite(ratio)) {
+        double gamma = S / ratio, weight = Q * Q / ratio; /* ratio mu^2 */
+        if (gamma > 1) gamma = 1;
+        if (follow) {
+            top = ratio * gamma * (gamma * s->quadratic - weight);
+            bottom = (s->count - gamma) * weight - gamma * (1 - gamma) * s->quadratic;
+        } else {
+            top = ratio * gamma * gamma;
+            bottom = s->precision * weight - gamma * (1 - gamma);
+        }
+    } else if (follow) {
+        top = S * (S * s->quadratic - Q * Q);
+        bottom = s->count * Q * Q - S * s->quadratic;
+    } else {
+        top = S * S;
+        bottom = s->precision * Q * Q - S;
+    }
+    if (!(bottom > 0)) return INFINITY;
+    double least = 1e-20 * (S > 0 ? S : 1), best = top / bottom;
+    return best > least ? best : least;
+}
+
+/* With a hyperprior the stationary points are roots of a cubic: a grid in
+ * log(ratio), then golden section around its best point. */
+static double prior_optimum(const evidence_setting *s, double S, double Q, double ratio)
+{
+    double scale = isfinite(ratio) && S < ratio ? S / (1 - S / ratio) : S;
+    double low = log(scale > 0 ? scale : 1) - 30, high = low + 60, best = low, best_gain = -INFINITY;
+    if (s->prior.shape > 0) {
+        double mode = log(s->prior.shape / s->prior.rate / s->precision);
+        if (mode < low) low = mode - 1;
+        if (mode > high) high = mode + 1;
+    }
+    double step = (high - low) / 60;
+    for (int i = 0; i <= 60; i++) {
+        double gain = gain_of(s, S, Q, ratio, exp(low + i * step));
+        if (gain > best_gain) best_gain = gain, best = low + i * step;
+    }
+    const double golden = 0.6180339887498949;
+    double a = best - step, b = best + step, x = b - golden * (b - a), y = a + golden * (b - a);
+    double gx = gain_of(s, S, Q, ratio, exp(x)), gy = gain_of(s, S, Q, ratio, exp(y));
+    for (int i = 0; i < 45; i++) {
+        if (gx > gy) {
+            b = y, y = x, gy = gx, x = b - golden * (b - a);
+            gx = gain_of(s, S, Q, ratio, exp(x));
+        } else {
+            a = x, x = y, gx = gy, y = a + golden * (b - a);
+            gy = gain_of(s, S, Q, ratio, exp(y));
+        }
+    }
+    return exp(0.5 * (a + b));
+}
+
+evidence_move evidence_best_move(const evidence_setting *s, double S, double Q, double ratio)
+{
+    evidence_move out = { INFINITY, 0 }, in = { INFINITY, -INFINITY };
+    if (!(S > 0)) return (evidence_move){ ratio, 0 };
+    if (isfinite(ratio)) out.gain = gain_of(s, S, Q, ratio, INFINITY);
+    in.ratio = flat(&s->prior) ? flat_optimum(s, S, Q, ratio) : prior_optimum(s, S, Q, ratio);
+    if (isfinite(in.ratio)) in.gain = gain_of(s, S, Q, ratio, in.ratio);
+    return in.gain > out.gain ? in : out;
+}
+
+/* ---- the working set --------------------------------------------------- */
+
+static void measure(evidence_model *m)
+{
+    m->now.quadratic = m->rest + vector_dot(m->rows, m->white_target, m->white_target);
+    if (m->now.noise_free) evidence_fit_noise(m);
+}
+
+/* Equation (2) on the target and on every working column. */
+static void update(evidence_model *m, size_t j, double delta)
+{
+    double growth = 1 + delta * m->S[j], root = sqrt(growth > 1e-300 ? growth : 1e-300);
+    double lambda = delta / (root * (1 + root));
+    memcpy(m->pivot, m->white + j * m->ld, m->rows * sizeof(double));
+    vector_add(m->rows, -lambda * vector_dot(m->rows, m->pivot, m->white_target), m->pivot, m->white_target);
+    vector_deflate(m->rows, m->cols, m->white, m->ld, m->pivot, lambda, m->white_target, m->S, m->Q, m->threads);
+    m->log_det += log(growth);
+}
+
+void evidence_refresh(evidence_model *m)
+{
+    for (size_t j = 0; j < m->cols; j++) {
+        memcpy(m->white + j * m->ld, m->coords + j * m->ld, m->rows * sizeof(double));
+        m->S[j] = vector_dot(m->rows, m->coords + j * m->ld, m->coords + j * m->ld);
+        m->Q[j] = vector_dot(m->rows, m->coords + j * m->ld, m->target);
+    }
+    memcpy(m->white_target, m->target, m->rows * sizeof(double));
+    m->log_det = 0;
+    m->active = 0;
+    for (size_t j = 0; j < m->cols; j++)
+        if (isfinite(m->ratio[j])) {
+            update(m, j, 1 / m->ratio[j]);
+            m->active++;
+        }
+    measure(m);
+}
+
+void evidence_apply(evidence_model *m, size_t j, double ratio)
+{
+    double delta = inverse(ratio) - inverse(m->ratio[j]);
+    int risky = 1 + delta * m->S[j] < 1e-6; /* taking out what holds the fit: cancellation */
+    m->active += isfinite(ratio) ? 1 : 0;
+    m->active -= isfinite(m->ratio[j]) ? 1 : 0;
+    m->ratio[j] = ratio;
+    if (risky) {
+        evidence_refresh(m);
+    } else {
+        update(m, j, delta);
+        measure(m);
+    }
+}
+
+double evidence_objective(const evidence_model *m)
+{
+    const double log_2pi = 1.8378770664093453;
+    const evidence_setting *s = &m->now;
+    double value = noise_part(s, s->quadratic) - 0.5 * (s->count * log_2pi + m->log_det);
+    if (!flat(&s->prior))
+        for (size_t j = 0; j < m->cols; j++)
+            if (isfinite(m->ratio[j])) value += prior_part(s, m->ratio[j]) - prior_part(s, INFINITY);
+    return value;
+}
+
+/* d objective / d beta = 0 at fixed ratios: closed form, hyperpriors included. */
+void evidence_fit_noise(evidence_model *m)
+{
+    evidence_setting *s = &m->now;
+    evidence_setting whole = *s;
+    double rate = s->prior.noise_rate;
+    if (!flat(&s->prior))
+        for (size_t j = 0; j < m->cols; j++)
+            if (isfinite(m->ratio[j])) {
+                whole.prior.noise_shape += s->prior.shape;
+                rate += s->prior.rate * m->ratio[j];
+            }
+    whole.prior.noise_rate = rate;
+    s->precision = best_precision(&whole, s->quadratic);
+}
+
+void evidence_square_root(const evidence_model *m, double *out, double *work)
+{
+    size_t n = m->rows;
+    double *pivot = work, *squares = work + n, *inner = work + 2 * n;
+    memset(out, 0, n * n * sizeof(double));
+    for (size_t i = 0; i < n; i++) out[i + i * n] = 1;
+    for (size_t j = 0; j < m->cols; j++) {
+        if (!isfinite(m->ratio[j])) continue;
+        memset(pivot, 0, n * sizeof(double));
+        vector_combine(n, n, out, n, 1, m->coords + j * m->ld, n, pivot, n);
+        double root = sqrt(1 + vector_dot(n, pivot, pivot) / m->ratio[j]);
+        vector_deflate(n, n, out, n, pivot, 1 / (m->ratio[j] * root * (1 + root)), pivot, squares, inner, m->threads);
+    }
+}
+
+/* ---- Newton in the logs ------------------------------------------------ */
+
+/* For active i, j with gamma_i = S_ii / ratio_i, mu_i = Q_i / ratio_i,
+ * a_i = beta ratio_i mu_i^2, the derivatives of the objective in log(ratio) are
+ *   g_i  = 1/2 (gamma_i - a_i) + shape - rate beta ratio_i
+ *   H_ij = 1/2 S_ij^2 / (ratio_i ratio_j) - beta mu_i mu_j S_ij + a_i a_j / (2 N)   (beta free)
+ *          - [i = j] (1/2 (gamma_i - a_i) + rate beta ratio_i),
+ * since Sigma_ij = -S_ij / (beta ratio_i ratio_j) off the diagonal. */
+static void newton_system(const evidence_model *m, const size_t *index, size_t n, const double *gram, double *gradient,
+                          double *minus_hessian)
+{
+    double beta = m->now.precision, shared = noise_follows(&m->now) && beta < m->now.precision_max ? 0.5 / m->now.count : 0;
+    const hyperprior *p = &m->now.prior;
+    for (size_t j = 0; j < n; j++) {
+        double ratio_j = m->ratio[index[j]], mu_j = m->Q[index[j]] / ratio_j, a_j = beta * ratio_j * mu_j * mu_j;
+        for (size_t i = 0; i <= j; i++) {
+            double ratio_i = m->ratio[index[i]], mu_i = m->Q[index[i]] / ratio_i, a_i = beta * ratio_i * mu_i * mu_i;
+            double S = gram[i + j * n];
+            minus_hessian[i + j * n] =
+                -(0.5 * S / ratio_i * S / ratio_j - beta * mu_i * mu_j * S + shared * a_i * a_j);
+        }
+        double half = 0.5 * (m->S[index[j]] / ratio_j - a_j), prior = p->rate * beta * ratio_j;
+        gradient[j] = half + p->shape - prior;
+        minus_hessian[j + j * n] += half + prior;
+    }
+}
+
+/* Solves (minus_hessian + damping I) step = gradient with the least damping that works. */
+static void newton_step(size_t n, const double *minus_hessian, const double *gradient, double *factor, double *step)
+{
+    double damping = 0, scale = 0;
+    for (size_t j = 0; j < n; j++) scale = fmax(scale, fabs(minus_hessian[j + j * n]));
+    for (;;) {
+        memcpy(factor, minus_hessian, n * n * sizeof(double));
+        for (size_t j = 0; j < n; j++) factor[j + j * n] += damping;
+        if (linalg_cholesky(n, factor, n)) break;
+        damping = damping > 0 ? 10 * damping : 1e-3 * scale + 1e-12;
+    }
+    memcpy(step, gradient, n * sizeof(double));
+    linalg_solve_upper(n, factor, n, 1, 1, step, n);
+    linalg_solve_upper(n, factor, n, 0, 1, step, n);
+    for (size_t j = 0; j < n; j++) step[j] = fmax(-3, fmin(3, step[j]));
+}
+
+size_t evidence_newton_work(size_t rows, size_t cols) { return rows * cols + 3 * cols * cols + 4 * cols; }
+
+int evidence_newton(evidence_model *m, double *largest, double *work)
+{
+    size_t n = m->active;
+    *largest = 0;
+    if (n == 0) return 0;
+    double *columns = work, *gram = columns + m->rows * n, *minus_hessian = gram + n * n;
+    double *factor = minus_hessian + n * n, *gradient = factor + n * n, *step = gradient + n, *before = step + n;
+    size_t *index = (size_t *) (before + n), found = 0;
+    for (size_t j = 0; j < m->cols; j++)
+        if (isfinite(m->ratio[j])) {
+            memcpy(columns + found * m->rows, m->white + j * m->ld, m->rows * sizeof(double));
+            before[found] = m->ratio[j];
+            index[found++] = j;
+        }
+    memset(gram, 0, n * n * sizeof(double));
+    vector_products(m->rows, n, columns, m->rows, n, columns, m->rows, gram, n);
+    newton_system(m, index, n, gram, gradient, minus_hessian);
+    for (size_t j = 0; j < n; j++) *largest = fmax(*largest, fabs(gradient[j]));
+    newton_step(n, minus_hessian, gradient, factor, step);
+    double start = evidence_objective(m);
+    for (double length = 1; length > 0.01; length /= 4) {
+        for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j] * exp(length * step[j]);
+        evidence_refresh(m);
+        if (evidence_objective(m) >= start) return 1;
+    }
+    for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j];
+    evidence_refresh(m);
+    return 0;
+}
+
+/* ---- climbing ---------------------------------------------------------- */
+
+/* The best single move of the working set. Ties within rounding go to the first
+ * column, so that a unit of y or a rounding error does not decide. A column whose
+ * own maximum is at infinity leaves, however little that gains. */
+static size_t best_of_all(const evidence_model *m, double tol, evidence_move *best)
+{
+    size_t which = 0;
+    *best = (evidence_move){ INFINITY, -INFINITY };
+    for (size_t j = 0; j < m->cols; j++) {
+        evidence_move move = evidence_best_move(&m->now, m->S[j], m->Q[j], m->ratio[j]);
+        if (isfinite(m->ratio[j]) && !isfinite(move.ratio)) move.gain += tol;
+        if (move.gain > best->gain * (1 + 1e-9)) *best = move, which = j;
+    }
+    return which;
+}
+
+rvm_status evidence_climb(evidence_model *m, double tol, long *moves_left, double *work, const rvm_ticker *ticker,
+                          rvm_progress *now)
+{
+    const double flat_enough = 1e-5;
+    size_t estimates_in_a_row = 0;
+    int newton_failed = 0;
+    while (*moves_left > 0) {
+        evidence_move move;
+        size_t j = m->cols ? best_of_all(m, tol, &move) : 0;
+        int useful = m->cols && move.gain > tol * (1 - 1e-9);
+        int estimate = useful && isfinite(move.ratio) && isfinite(m->ratio[j]);
+        if (useful && !(estimate && estimates_in_a_row > 3 + m->active / 2 && !newton_failed)) {
+            evidence_apply(m, j, move.ratio);
+            estimates_in_a_row = estimate ? estimates_in_a_row + 1 : 0;
+            newton_failed = 0;
+            --*moves_left;
+        } else {
+            double largest;
+            newton_failed = !evidence_newton(m, &largest, work);
+            estimates_in_a_row = 0;
+            *moves_left -= (long) m->active + 1;
+            if (!useful && (newton_failed || largest < flat_enough)) break;
+        }
+        if ((*moves_left & 63) == 0) {
+            now->evidence = evidence_objective(m);
+            now->active = (int) m->active;
+            if (rvm_tick(ticker, now)) return RVM_INTERRUPTED;
+        }
+    }
+    return RVM_OK;
+}

@@ -1,0 +1,46 @@
+/* fit.h: from a dictionary and a target to the hyperparameters.
+ *
+ * A driver sees a weighted least-squares problem: rows already multiplied by the
+ * square roots of their weights. It returns which columns are in, their
+ * precisions relative to the noise, and the noise precision. */
+#ifndef RVM_FIT_H
+#define RVM_FIT_H
+
+#include <stddef.h>
+
+#include "core.h"
+#include "dictionary.h"
+#include "evidence.h"
+
+typedef struct {
+    const dictionary *dict;
+    const double *target;   /* rows */
+    const size_t *order;    /* the dictionary's columns; the first ones are a spread-out sample of it */
+    size_t fixed_columns;   /* that many at the front of `order` are explicit columns */
+    evidence_setting noise; /* count, precision_max, noise_free, prior; precision: start (or fixed) value */
+    double tol;             /* no single move may gain more at the end */
+    int maxit;
+    double memory; /* bytes the driver may take */
+    rvm_workspace work;
+    rvm_ticker ticker;
+} fit_problem;
+
+typedef struct {
+    int iteration, active;
+    double evidence, precision;
+} fit_trace;
+
+typedef struct {
+    size_t active;
+    size_t *which;  /* cols of the dictionary; increasing */
+    double *ratio;  /* alpha / beta */
+    double precision;
+    int iterations, converged;
+    fit_trace *trace; /* maxit of them */
+} fit_result;
+
+rvm_status fit_fast(const fit_problem *problem, fit_result *result);
+rvm_status fit_mackay(const fit_problem *problem, fit_result *result);
+rvm_status fit_em(const fit_problem *problem, fit_result *result);
+
+#endif

@@ -1,0 +1,13 @@
+/* order.h: an order of the candidates in which every beginning is a sample
+ * spread over the data, and which does not depend on the order of the rows. */
+#ifndef RVM_ORDER_H
+#define RVM_ORDER_H
+
+#include "dictionary.h"
+
+/* order: cols of the dictionary, explicit columns first as they come, then kernel
+ * columns by a hash of their centre's coordinates. explicit_count: how many are explicit.
+ * keys: work space, cols doubles. cost: cols (dims + log cols). */
+void order_columns(const dictionary *d, size_t *order, size_t *explicit_count, double *keys);
+
+#endif

@@ -1,0 +1,183 @@
+#include "r_glue.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "evidence.h"
+#include "fit.h"
+#include "likelihood.h"
+#include "order.h"
+#include "posterior.h"
+#include "vector.h"
+
+/* The target in units of its own size, times the roots of the weights: the core
+ * then works on numbers of order one, whatever the unit of y. */
+typedef struct {
+    double *target, *row_scale; /* row_scale NULL: no weights */
+    double scale, count, log_weights;
+    double variance, mean_square; /* of the scaled response */
+} response;
+
+static response read_response(SEXP y, SEXP weights)
+{
+    size_t n = (size_t) XLENGTH(y);
+    response r = { (double *) R_alloc(n, sizeof(double)), NULL, 0, 0, 0, 0, 0 };
+    const double *t = REAL(y), *w = Rf_isNull(weights) ? NULL : REAL(weights);
+    if (w) r.row_scale = (double *) R_alloc(n, sizeof(double));
+    double total = 0, mean = 0;
+    for (size_t i = 0; i < n; i++) {
+        double wi = w ? w[i] : 1;
+        if (w) r.row_scale[i] = sqrt(wi);
+        if (!(wi > 0)) continue;
+        r.count++, total += wi, mean += wi * t[i];
+        r.log_weights += log(wi);
+    }
+    mean /= total;
+    double square = 0, spread = 0;
+    for (size_t i = 0; i < n; i++) {
+        double wi = w ? w[i] : 1;
+        square += wi * t[i] * t[i] / total;
+        spread += wi * (t[i] - mean) * (t[i] - mean) / total;
+    }
+    r.scale = square > 0 ? sqrt(square) : 1;
+    r.variance = spread / (r.scale * r.scale) * total / r.count;
+    r.mean_square = total / r.count;
+    for (size_t i = 0; i < n; i++) r.target[i] = t[i] / r.scale * (w ? r.row_scale[i] : 1);
+    return r;
+}
+
+/* The noise sd is not taken below a millionth of the response's spread, nor below
+ * the last digit of the response. */
+static evidence_setting read_noise(const response *r, SEXP prior, double noise)
+{
+    const double *p = REAL(prior);
+    double unit = r->scale * r->scale, least = 1e-12 * r->variance + 1e-30 * r->mean_square;
+    evidence_setting s = { 0 };
+    s.count = r->count;
+    s.prior = (hyperprior){ p[0], p[1] / unit, p[2], p[3] / unit };
+    s.noise_free = ISNAN(noise);
+    s.precision_max = 1 / least;
+    s.precision = s.noise_free ? 1 / fmax(r->variance, least) : unit / (noise * noise);
+    if (!s.noise_free) s.precision_max = s.precision;
+    return s;
+}
+
+static fit_result new_result(size_t columns, int maxit)
+{
+    fit_result r = { 0 };
+    r.which = (size_t *) R_alloc(columns + 1, sizeof(size_t));
+    r.ratio = (double *) R_alloc(columns + 1, sizeof(double));
+    r.trace = (fit_trace *) R_alloc((size_t) maxit + 1, sizeof(fit_trace));
+    return r;
+}
+
+/* Columns in increasing order, whatever order they were found in. */
+static void sort_result(fit_result *r)
+{
+    for (size_t i = 1; i < r->active; i++)
+        for (size_t j = i; j > 0 && r->which[j - 1] > r->which[j]; j--) {
+            size_t w = r->which[j];
+            double q = r->ratio[j];
+            r->which[j] = r->which[j - 1], r->ratio[j] = r->ratio[j - 1];
+            r->which[j - 1] = w, r->ratio[j - 1] = q;
+        }
+}
+
+static SEXP trace_list(const fit_result *r, double evidence_shift, double scale)
+{
+    const char *names[] = { "iteration", "evidence", "active", "sigma", "" };
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    SEXP iteration = Rf_allocVector(INTSXP, r->iterations);
+    SET_VECTOR_ELT(out, 0, iteration);
+    SEXP evidence = Rf_allocVector(REALSXP, r->iterations);
+    SET_VECTOR_ELT(out, 1, evidence);
+    SEXP active = Rf_allocVector(INTSXP, r->iterations);
+    SET_VECTOR_ELT(out, 2, active);
+    SEXP sigma = Rf_allocVector(REALSXP, r->iterations);
+    SET_VECTOR_ELT(out, 3, sigma);
+    for (int i = 0; i < r->iterations; i++) {
+        INTEGER(iteration)[i] = r->trace[i].iteration;
+        REAL(evidence)[i] = r->trace[i].evidence + evidence_shift;
+        INTEGER(active)[i] = r->trace[i].active;
+        REAL(sigma)[i] = scale / sqrt(r->trace[i].precision);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP doubles(SEXP list, int at, size_t count)
+{
+    SEXP v = Rf_allocVector(REALSXP, (R_xlen_t) count);
+    SET_VECTOR_ELT(list, at, v);
+    return v;
+}
+
+static SEXP square(SEXP list, int at, size_t n)
+{
+    SEXP v = Rf_allocMatrix(REALSXP, (int) n, (int) n);
+    SET_VECTOR_ELT(list, at, v);
+    return v;
+}
+
+SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, SEXP control)
+{
+    response r = read_response(y, weights);
+    dictionary d = glue_dictionary(x, blocks, r.row_scale, Rf_asInteger(glue_element(control, "threads")));
+    double shift = 0.5 * r.log_weights - r.count * log(r.scale);
+    glue_progress progress = { Rf_asLogical(glue_element(control, "progress")), 0, 0, shift, r.scale };
+    size_t *order = (size_t *) R_alloc(d.cols + 1, sizeof(size_t)), explicit_count;
+    order_columns(&d, order, &explicit_count, (double *) R_alloc(d.cols + 1, sizeof(double)));
+
+    fit_problem problem = { &d, r.target, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
+                            Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
+                            Rf_asReal(glue_element(control, "memory")), glue_workspace(), glue_ticker(&progress) };
+    fit_result result = new_result(d.cols, problem.maxit);
+    rvm_status (*const driver[])(const fit_problem *, fit_result *) = { fit_fast, fit_mackay, fit_em };
+    rvm_status status = driver[Rf_asInteger(glue_element(control, "method"))](&problem, &result);
+    glue_progress_end(&progress);
+    glue_check(status);
+    sort_result(&result);
+
+    const char *names[] = { "active", "mean", "alpha", "covariance", "factor", "gamma", "sigma",
+                            "evidence", "converged", "iterations", "trace", "fitted", "loglik", "" };
+    size_t m = result.active, n = d.rows;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    SEXP active = Rf_allocVector(INTSXP, (R_xlen_t) m);
+    SET_VECTOR_ELT(out, 0, active);
+    SEXP mean = doubles(out, 1, m), alpha = doubles(out, 2, m), covariance = square(out, 3, m);
+    SEXP factor = square(out, 4, m), gamma = doubles(out, 5, m), fitted = doubles(out, 11, n);
+    for (size_t j = 0; j < m; j++) {
+        INTEGER(active)[j] = (int) result.which[j] + 1;
+        REAL(alpha)[j] = result.ratio[j] * result.precision;
+    }
+    posterior p = { REAL(mean), REAL(factor), REAL(covariance), 0 };
+    problem.work = glue_workspace();
+    glue_check(posterior_gaussian(&d, r.target, r.count, m, result.which, REAL(alpha), result.precision, &problem.work,
+                                  &p));
+    double s = r.scale, s2 = s * s;
+    for (size_t j = 0; j < m; j++) {
+        REAL(gamma)[j] = fmin(1, fmax(0, 1 - REAL(alpha)[j] * REAL(covariance)[j + j * m]));
+        REAL(alpha)[j] /= s2;
+        REAL(mean)[j] *= s;
+    }
+    for (size_t j = 0; j < m * m; j++) REAL(covariance)[j] *= s2, REAL(factor)[j] *= s;
+
+    d.row_scale = NULL;
+    memset(REAL(fitted), 0, n * sizeof(double));
+    double *column = (double *) R_alloc(n, sizeof(double));
+    for (size_t j = 0; j < m; j++) {
+        dictionary_columns(&d, 1, result.which + j, column, n);
+        vector_add(n, REAL(mean)[j], column, REAL(fitted));
+    }
+    double beta = result.precision / s2;
+    SET_VECTOR_ELT(out, 6, Rf_ScalarReal(1 / sqrt(beta)));
+    SET_VECTOR_ELT(out, 7, Rf_ScalarReal(p.evidence + shift));
+    SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result.converged));
+    SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(result.iterations));
+    SET_VECTOR_ELT(out, 10, trace_list(&result, shift, s));
+    SET_VECTOR_ELT(out, 12, Rf_ScalarReal(likelihood_of(LIKELIHOOD_GAUSSIAN)
+                                              ->value(n, REAL(y), REAL(fitted), Rf_isNull(weights) ? NULL : REAL(weights),
+                                                      beta)));
+    UNPROTECT(1);
+    return out;
+}

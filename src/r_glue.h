@@ -1,0 +1,33 @@
+/* r_glue.h: shared by the files that know R: lists, memory, ticks, conditions. */
+#ifndef RVM_R_GLUE_H
+#define RVM_R_GLUE_H
+
+#define R_NO_REMAP
+#define STRICT_R_HEADERS
+#include <R.h>
+#include <Rinternals.h>
+
+#include "core.h"
+#include "dictionary.h"
+
+SEXP glue_element(SEXP list, const char *name);
+
+/* Memory from R_alloc: R takes it back when the call ends, also by an interrupt. */
+rvm_workspace glue_workspace(void);
+
+/* Asks R whether the user wants to stop; shows a progress line when asked to. */
+typedef struct {
+    int show;
+    double started, shown;
+    double evidence_shift, sigma_scale; /* from the core's units to the user's */
+} glue_progress;
+rvm_ticker glue_ticker(glue_progress *progress);
+void glue_progress_end(glue_progress *progress);
+
+/* Turns a status into an R error of class rvm_error; returns when it is RVM_OK. */
+void glue_check(rvm_status status);
+
+/* Blocks as R gives them, at the rows of x; row_scale NULL or one value a row. */
+dictionary glue_dictionary(SEXP x, SEXP blocks, const double *row_scale, int threads);
+
+#endif

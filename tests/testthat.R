@@ -1,0 +1,4 @@
+library(testthat)
+library(rvm)
+
+test_check("rvm")
