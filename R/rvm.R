@@ -156,7 +156,15 @@ checked_frame <- function(frame, family) {
   if (length(frame$used) < 2) {
     stop_rvm("`weights` must be positive in at least 2 rows, not ", length(frame$used), ".")
   }
+  frame$used <- frame$used[canonical_order(frame, frame$used)]
   frame
+}
+
+# Sums depend on the order of their terms, if only in the last digit: rows are put
+# in an order of their own, so that the order they come in cannot matter.
+canonical_order <- function(frame, rows) {
+  keys <- cbind(frame$x, frame$y, frame$weights, frame$offset)[rows, , drop = FALSE]
+  do.call(order, unname(split(keys, col(keys))))
 }
 
 check_weights <- function(weights, rows) {
@@ -256,7 +264,7 @@ new_rvm <- function(frame, settings, kernels, scaling, active, core) {
 all_fitted <- function(fit, frame, fitted) {
   if (length(frame$used) < nrow(frame$x)) return(predict(fit))
   offset <- if (is.null(frame$offset)) 0 else frame$offset
-  stats::setNames(fitted + offset, frame$names)
+  stats::setNames(fitted[order(frame$used)] + offset, frame$names)
 }
 
 original_centers <- function(given, frame, relevance) {

@@ -14,8 +14,11 @@ find_scaling <- function(x) {
   list(center = center, scale = scale)
 }
 
+# Rounded to nine digits after the point: the rounding error of another unit or
+# origin of x does not reach the fit.
 apply_scaling <- function(x, scaling) {
   if (is.null(scaling)) return(unname(x))
   x <- sweep(x, 2, scaling$center)
-  unname(sweep(x, 2, scaling$scale, "/"))
+  x <- sweep(x, 2, scaling$scale, "/")
+  unname(round(x * 2^30) / 2^30)
 }

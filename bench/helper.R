@@ -21,6 +21,7 @@ friedman_data <- function(N) {
   d <- mlbench::mlbench.friedman1(N, 1)
   xt <- uniform(2000, 10, 0, 1)
   truth <- 10 * sin(pi * xt[, 1] * xt[, 2]) + 20 * (xt[, 3] - 0.5)^2 + 10 * xt[, 4] + 5 * xt[, 5]
+  colnames(d$x) <- colnames(xt)
   list(x = d$x, y = d$y - mean(d$y), xt = xt, truth = truth - mean(d$y))
 }
 rmse <- function(a, b) sqrt(mean((as.vector(a) - b)^2))
@@ -47,7 +48,7 @@ in_child <- function(task, ..., blas = NULL) {
   saveRDS(list(task = task, arguments = list(...), helpers = mget(c("clock", "rmse", "peak_memory"), globalenv())), files[1])
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", "bench/child.R", files), stdout = FALSE,
           env = if (!is.null(blas)) paste0("R_LD_LIBRARY_PATH=", paste(c(R.home("lib"), blas), collapse = ":")) else character())
-  if (file.exists(files[2])) readRDS(files[2]) else list(seconds = NA_real_, memory = NA_real_)
+  if (file.exists(files[2])) readRDS(files[2]) else list(seconds = NA_real_, vectors = NA_real_, error = NA_real_, memory = NA_real_)
 }
 
 # ---- Contenders: how to fit d at Gaussian width w, how many vectors the fit keeps, how it predicts ----

@@ -1,5 +1,6 @@
 #include "basis.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,11 +38,23 @@ static void remove_span(const basis *b, size_t first, size_t last, size_t count,
         vector_combine(smaller(TURN_ROWS, n - row0), size, V + row0, n, count, scratch, ld, columns + row0, n);
 }
 
-static void append(basis *b, const double *column, double length)
+static void divide(size_t n, double *x, double by)
+{
+    for (size_t i = 0; i < n; i++) x[i] /= by;
+}
+
+/* What is left of a nearly dependent column is mostly rounding error, which is not
+ * orthogonal to anything yet: after normalising, one more round makes it so. */
+static void append(basis *b, double *column, double length, int nearly_dependent, double *scratch, double *discard)
 {
     size_t n = b->dict->rows;
     double *v = b->vectors + b->size * n;
-    for (size_t i = 0; i < n; i++) v[i] = column[i] / length;
+    divide(n, column, length);
+    if (nearly_dependent) {
+        remove_span(b, 0, b->size, 1, column, scratch, discard);
+        divide(n, column, sqrt(vector_dot(n, column, column)));
+    }
+    memcpy(v, column, n * sizeof(double));
     double t = vector_dot(n, v, b->remainder);
     vector_add(n, -t, v, b->remainder);
     b->target_coords[b->size++] = t;
@@ -66,9 +79,10 @@ void basis_enter(basis *b, size_t count, const size_t *which, int skip_similar, 
         remove_span(b, before, b->size, 1, column, scratch, coords);
         double left = vector_dot(n, column, column);
         entered[j] = !(skip_similar && left < 0.05 * outside);
-        if (entered[j] && sqrt(left) > 1e-12 * whole) {
-            coords[b->size] = sqrt(left);
-            append(b, column, sqrt(left));
+        if (entered[j] && sqrt(left) > DBL_EPSILON * whole) {
+            size_t at = b->size;
+            append(b, column, sqrt(left), sqrt(left) < 1e-6 * whole, scratch, scratch + b->capacity);
+            coords[at] = sqrt(left);
         }
     }
 }

@@ -34,11 +34,11 @@ typedef struct {
 rvm_status basis_start(basis *b, const rvm_ticker *ticker, const rvm_progress *now);
 
 /* Takes in dictionary columns `which` and writes their coordinates to
- * out (ld x count, ld = capacity). A column in the span so far (to 1e-12 of its
- * length) adds no vector. With skip_similar set, a column of which less than a
+ * out (ld x count, ld = capacity). A column in the span so far (to rounding) adds
+ * no vector. With skip_similar set, a column of which less than a
  * twentieth (squared) of what was outside the basis before the call still is gets
  * entered[j] = 0: the others of the batch stand for it. There must be room for
- * `count` more vectors. columns: work space, rows x count; scratch: capacity x count.
+ * `count` more vectors. columns: work space, rows x count; scratch: capacity x (count + 1).
  * The candidates are told by basis_inform(). cost: 8 rows size count. */
 void basis_enter(basis *b, size_t count, const size_t *which, int skip_similar, double *columns, double *scratch,
                  double *out, unsigned char *entered);

@@ -6,6 +6,9 @@
 #include "linalg.h"
 #include "vector.h"
 
+/* The share of its squared length below which a column counts as spent. */
+static const double SPENT = 1e-13;
+
 /* ---- one column -------------------------------------------------------- */
 
 static int flat(const hyperprior *p) { return p->shape == 0 && p->rate == 0; }
@@ -84,8 +87,15 @@ static double flat_optimum(const evidence_setting *s, double S, double Q, double
     return best > least ? best : least;
 }
 
+/* d gain / d log(to) at fixed beta. */
+static double prior_slope(const evidence_setting *s, double S, double Q, double from, double to)
+{
+    double growth = 1 + (1 / to - inverse(from)) * S;
+    return -0.5 / to * (s->precision * Q * Q / growth - S) / growth + s->prior.shape - s->prior.rate * s->precision * to;
+}
+
 /* With a hyperprior the stationary points are roots of a cubic: a grid in
- * log(ratio), then golden section around its best point. */
+ * log(ratio), then bisection of the slope around its best point. */
 static double prior_optimum(const evidence_setting *s, double S, double Q, double ratio)
 {
     double scale = isfinite(ratio) && S < ratio ? S / (1 - S / ratio) : S;
@@ -100,17 +110,13 @@ static double prior_optimum(const evidence_setting *s, double S, double Q, doubl
         double gain = gain_of(s, S, Q, ratio, exp(low + i * step));
         if (gain > best_gain) best_gain = gain, best = low + i * step;
     }
-    const double golden = 0.6180339887498949;
-    double a = best - step, b = best + step, x = b - golden * (b - a), y = a + golden * (b - a);
-    double gx = gain_of(s, S, Q, ratio, exp(x)), gy = gain_of(s, S, Q, ratio, exp(y));
-    for (int i = 0; i < 45; i++) {
-        if (gx > gy) {
-            b = y, y = x, gy = gx, x = b - golden * (b - a);
-            gx = gain_of(s, S, Q, ratio, exp(x));
-        } else {
-            a = x, x = y, gx = gy, y = a + golden * (b - a);
-            gy = gain_of(s, S, Q, ratio, exp(y));
-        }
+    double a = best - step, b = best + step;
+    for (int i = 0; i < 50; i++) {
+        double middle = 0.5 * (a + b);
+        if (prior_slope(s, S, Q, ratio, exp(middle)) > 0)
+            a = middle;
+        else
+            b = middle;
     }
     return exp(0.5 * (a + b));
 }
@@ -144,11 +150,15 @@ static void update(evidence_model *m, size_t j, double delta)
     m->log_det += log(growth);
 }
 
+/* A column of which next to nothing is outside the span of the model: what is left
+ * of it is rounding, and nothing to build on. */
+static int is_spent(const evidence_model *m, size_t j) { return m->S[j] < SPENT * m->size[j]; }
+
 void evidence_refresh(evidence_model *m)
 {
     for (size_t j = 0; j < m->cols; j++) {
         memcpy(m->white + j * m->ld, m->coords + j * m->ld, m->rows * sizeof(double));
-        m->S[j] = vector_dot(m->rows, m->coords + j * m->ld, m->coords + j * m->ld);
+        m->S[j] = m->size[j] = vector_dot(m->rows, m->coords + j * m->ld, m->coords + j * m->ld);
         m->Q[j] = vector_dot(m->rows, m->coords + j * m->ld, m->target);
     }
     memcpy(m->white_target, m->target, m->rows * sizeof(double));
@@ -224,38 +234,43 @@ void evidence_square_root(const evidence_model *m, double *out, double *work)
 /* For active i, j with gamma_i = S_ii / ratio_i, mu_i = Q_i / ratio_i,
  * a_i = beta ratio_i mu_i^2, the derivatives of the objective in log(ratio) are
  *   g_i  = 1/2 (gamma_i - a_i) + shape - rate beta ratio_i
- *   H_ij = 1/2 S_ij^2 / (ratio_i ratio_j) - beta mu_i mu_j S_ij + a_i a_j / (2 N)   (beta free)
+ *   H_ij = 1/2 S_ij^2 / (ratio_i ratio_j) - beta mu_i mu_j S_ij
  *          - [i = j] (1/2 (gamma_i - a_i) + rate beta ratio_i),
- * since Sigma_ij = -S_ij / (beta ratio_i ratio_j) off the diagonal. */
+ * since Sigma_ij = -S_ij / (beta ratio_i ratio_j) off the diagonal. A free log(beta)
+ * is eliminated: with h_i = a_i / 2 + rate beta ratio_i it adds h_i h_j / B,
+ * B = N / 2 + noise shape + active * shape, to H_ij. */
 static void newton_system(const evidence_model *m, const size_t *index, size_t n, const double *gram, double *gradient,
                           double *minus_hessian)
 {
-    double beta = m->now.precision, shared = noise_follows(&m->now) && beta < m->now.precision_max ? 0.5 / m->now.count : 0;
     const hyperprior *p = &m->now.prior;
+    double beta = m->now.precision, shared = 0;
+    if (m->now.noise_free && beta < m->now.precision_max)
+        shared = 1 / (0.5 * m->now.count + p->noise_shape + (double) n * p->shape);
     for (size_t j = 0; j < n; j++) {
         double ratio_j = m->ratio[index[j]], mu_j = m->Q[index[j]] / ratio_j, a_j = beta * ratio_j * mu_j * mu_j;
+        double prior_j = p->rate * beta * ratio_j, h_j = 0.5 * a_j + prior_j;
         for (size_t i = 0; i <= j; i++) {
-            double ratio_i = m->ratio[index[i]], mu_i = m->Q[index[i]] / ratio_i, a_i = beta * ratio_i * mu_i * mu_i;
-            double S = gram[i + j * n];
+            double ratio_i = m->ratio[index[i]], mu_i = m->Q[index[i]] / ratio_i, S = gram[i + j * n];
+            double h_i = beta * ratio_i * (0.5 * mu_i * mu_i + p->rate);
             minus_hessian[i + j * n] =
-                -(0.5 * S / ratio_i * S / ratio_j - beta * mu_i * mu_j * S + shared * a_i * a_j);
+                -(0.5 * S / ratio_i * S / ratio_j - beta * mu_i * mu_j * S + shared * h_i * h_j);
         }
-        double half = 0.5 * (m->S[index[j]] / ratio_j - a_j), prior = p->rate * beta * ratio_j;
-        gradient[j] = half + p->shape - prior;
-        minus_hessian[j + j * n] += half + prior;
+        double half = 0.5 * (m->S[index[j]] / ratio_j - a_j);
+        gradient[j] = half + p->shape - prior_j;
+        minus_hessian[j + j * n] += half + prior_j;
     }
 }
 
-/* Solves (minus_hessian + damping I) step = gradient with the least damping that works. */
-static void newton_step(size_t n, const double *minus_hessian, const double *gradient, double *factor, double *step)
+/* Solves (minus_hessian + damping I) step = gradient; damping is raised until the
+ * matrix is positive definite. */
+static void newton_step(size_t n, const double *minus_hessian, const double *gradient, double *factor, double *step,
+                        double *damping)
 {
-    double damping = 0, scale = 0;
-    for (size_t j = 0; j < n; j++) scale = fmax(scale, fabs(minus_hessian[j + j * n]));
     for (;;) {
         memcpy(factor, minus_hessian, n * n * sizeof(double));
-        for (size_t j = 0; j < n; j++) factor[j + j * n] += damping;
+        for (size_t j = 0; j < n; j++) factor[j + j * n] += *damping;
         if (linalg_cholesky(n, factor, n)) break;
-        damping = damping > 0 ? 10 * damping : 1e-3 * scale + 1e-12;
+        *damping = *damping > 0 ? 10 * *damping : 1e-9;
     }
     memcpy(step, gradient, n * sizeof(double));
     linalg_solve_upper(n, factor, n, 1, 1, step, n);
@@ -283,12 +298,13 @@ int evidence_newton(evidence_model *m, double *largest, double *work)
     vector_products(m->rows, n, columns, m->rows, n, columns, m->rows, gram, n);
     newton_system(m, index, n, gram, gradient, minus_hessian);
     for (size_t j = 0; j < n; j++) *largest = fmax(*largest, fabs(gradient[j]));
-    newton_step(n, minus_hessian, gradient, factor, step);
-    double start = evidence_objective(m);
-    for (double length = 1; length > 0.01; length /= 4) {
-        for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j] * exp(length * step[j]);
+    double start = evidence_objective(m), damping = 0;
+    for (int tries = 0; tries < 6; tries++) {
+        newton_step(n, minus_hessian, gradient, factor, step, &damping);
+        for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j] * exp(step[j]);
         evidence_refresh(m);
         if (evidence_objective(m) >= start) return 1;
+        damping = fmax(30 * damping, 1e-4);
     }
     for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j];
     evidence_refresh(m);
@@ -305,11 +321,41 @@ static size_t best_of_all(const evidence_model *m, double tol, evidence_move *be
     size_t which = 0;
     *best = (evidence_move){ INFINITY, -INFINITY };
     for (size_t j = 0; j < m->cols; j++) {
+        if (!isfinite(m->ratio[j]) && is_spent(m, j)) continue;
         evidence_move move = evidence_best_move(&m->now, m->S[j], m->Q[j], m->ratio[j]);
         if (isfinite(m->ratio[j]) && !isfinite(move.ratio)) move.gain += tol;
         if (move.gain > best->gain * (1 + 1e-9)) *best = move, which = j;
     }
     return which;
+}
+
+/* The best exchange of one column in the model for one outside. With j out,
+ *   S_i -> S_i + S_ij^2 / d,  Q_i -> Q_i + S_ij Q_j / d,  t'C^-1 t -> + Q_j^2 / d,  d = ratio_j - S_j,
+ * so no column has to be moved to judge it. Makes the exchange and returns 1 when it
+ * gains more than tol. cost: active cols (2 rows + a few logarithms). */
+static int best_exchange(evidence_model *m, double tol)
+{
+    size_t leaves = m->cols, enters = m->cols;
+    double best = tol;
+    for (size_t j = 0; j < m->cols; j++) {
+        double d = m->ratio[j] - m->S[j];
+        if (!isfinite(m->ratio[j]) || !(d > 1e-9 * m->ratio[j])) continue;
+        double loss = gain_of(&m->now, m->S[j], m->Q[j], m->ratio[j], INFINITY);
+        evidence_setting without = m->now;
+        without.quadratic += m->Q[j] * m->Q[j] / d;
+        if (noise_follows(&without)) without.precision = best_precision(&without, without.quadratic);
+        for (size_t i = 0; i < m->cols; i++) {
+            if (isfinite(m->ratio[i]) || is_spent(m, i)) continue;
+            double shared = vector_dot(m->rows, m->white + i * m->ld, m->white + j * m->ld);
+            double S = m->S[i] + shared * shared / d, Q = m->Q[i] + shared * m->Q[j] / d;
+            double gain = loss + evidence_best_move(&without, S, Q, INFINITY).gain;
+            if (gain > best * (1 + 1e-9)) best = gain, leaves = j, enters = i;
+        }
+    }
+    if (enters == m->cols) return 0;
+    evidence_apply(m, leaves, INFINITY);
+    evidence_apply(m, enters, evidence_best_move(&m->now, m->S[enters], m->Q[enters], INFINITY).ratio);
+    return 1;
 }
 
 rvm_status evidence_climb(evidence_model *m, double tol, long *moves_left, double *work, const rvm_ticker *ticker,
@@ -329,11 +375,12 @@ rvm_status evidence_climb(evidence_model *m, double tol, long *moves_left, doubl
             newton_failed = 0;
             --*moves_left;
         } else {
-            double largest;
+            double largest, before = evidence_objective(m);
             newton_failed = !evidence_newton(m, &largest, work);
             estimates_in_a_row = 0;
             *moves_left -= (long) m->active + 1;
-            if (!useful && (newton_failed || largest < flat_enough)) break;
+            int at_rest = newton_failed || largest < flat_enough || evidence_objective(m) - before < 1e-11;
+            if (!useful && at_rest && !best_exchange(m, tol)) break;
         }
         if ((*moves_left & 63) == 0) {
             now->evidence = evidence_objective(m);

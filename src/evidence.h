@@ -62,7 +62,7 @@ typedef struct {
     double *ratio;  /* cols */
     double *white;  /* rows x cols, leading dimension ld */
     double *white_target; /* rows */
-    double *S, *Q;        /* cols */
+    double *S, *Q, *size; /* cols; size: squared length of the column */
     double *pivot;        /* rows; work space of a move */
     size_t active;
     int threads;
@@ -81,16 +81,16 @@ double evidence_objective(const evidence_model *model);
 void evidence_fit_noise(evidence_model *model);
 
 /* One Newton step in the logarithms of all active ratios (and of beta with them,
- * when it is free), shortened until the objective rises. largest: the largest
+ * when it is free), damped until the objective rises. largest: the largest
  * |d objective / d log ratio| before the step. work: evidence_newton_work() of the
  * rows and columns. Returns 0 when no step helps; the model is then as it was.
  * cost: 2 rows active^2 + active^3 / 3 + a refresh. */
 size_t evidence_newton_work(size_t rows, size_t cols);
 int evidence_newton(evidence_model *model, double *largest, double *work);
 
-/* Moves until no single one gains more than tol and the gradient in the logs is
- * below 1e-5: adds, re-estimates and deletes columns of the working set,
- * best first. moves_left bounds the work and is counted down. */
+/* Moves until no single one, and no exchange of two columns, gains more than tol and
+ * the gradient in the logs is below 1e-5: adds, re-estimates and deletes columns of
+ * the working set, best first. moves_left bounds the work and is counted down. */
 rvm_status evidence_climb(evidence_model *model, double tol, long *moves_left, double *work, const rvm_ticker *ticker,
                           rvm_progress *now);
 

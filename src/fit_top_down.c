@@ -46,6 +46,7 @@ static int allocate(descent *s, const fit_problem *p)
     model->pivot = rvm_take_doubles(&p->work, n);
     model->S = rvm_take_doubles(&p->work, m);
     model->Q = rvm_take_doubles(&p->work, m);
+    model->size = rvm_take_doubles(&p->work, m);
     return s->coords && s->work && model->white && model->Q;
 }
 
@@ -60,7 +61,7 @@ static void start(descent *s, const fit_problem *p)
     memcpy(s->target, p->target, n * sizeof(double));
     *model = (evidence_model){ .rows = n, .cols = m, .ld = n, .coords = s->coords, .target = s->target, .rest = 0,
                                .now = p->noise, .ratio = model->ratio, .white = model->white,
-                               .white_target = model->white_target, .S = model->S, .Q = model->Q,
+                               .white_target = model->white_target, .S = model->S, .Q = model->Q, .size = model->size,
                                .pivot = model->pivot, .threads = p->dict->threads };
     double size = vector_dot(n * m, s->coords, s->coords) / p->noise.count;
     double alpha = size * (p->noise.noise_free ? p->noise.precision : 1);
@@ -169,14 +170,14 @@ static rvm_status descend(const fit_problem *p, fit_result *r, precision_update 
         note(&s, r, &now);
         if (rvm_tick(&p->ticker, &now)) status = RVM_INTERRUPTED;
     }
-    r->converged = r->iterations < p->maxit - 1;
     if (status != RVM_OK) return status;
     if (p->noise.noise_free) {
         s.model.now.noise_free = 1;
         evidence_fit_noise(&s.model);
     }
     long moves = 1000 + 50 * (long) s.model.cols;
-    status = evidence_climb(&s.model, p->tol, &moves, s.work, &p->ticker, &now);
+    status = evidence_climb(&s.model, 0.1 * p->tol, &moves, s.work, &p->ticker, &now);
+    r->converged = r->iterations < p->maxit - 1 && moves > 0;
     note(&s, r, &now);
     report(&s, r);
     return status;

@@ -16,7 +16,7 @@ static rvm_status compress(basis *b, size_t m, const size_t *which, const rvm_wo
     b->vectors = rvm_take_doubles(work, n * b->capacity);
     b->target_coords = rvm_take_doubles(work, b->capacity);
     b->remainder = rvm_take_doubles(work, n);
-    double *columns = rvm_take_doubles(work, n * BATCH), *scratch = rvm_take_doubles(work, b->capacity * BATCH);
+    double *columns = rvm_take_doubles(work, n * BATCH), *scratch = rvm_take_doubles(work, b->capacity * (BATCH + 1));
     if (!b->vectors || !b->remainder || !columns || !scratch) return RVM_NO_MEMORY;
     rvm_status status = basis_start(b, NULL, NULL);
     for (size_t j = 0; j < m && status == RVM_OK; j += BATCH) {

@@ -11,9 +11,11 @@
 #include "vector.h"
 
 /* The target in units of its own size, times the roots of the weights: the core
- * then works on numbers of order one, whatever the unit of y. */
+ * then works on numbers of order one, whatever the unit of y. The search sees it
+ * rounded to ten digits of its spread, so that the rounding error of another unit of y cannot
+ * lead it to another maximum. */
 typedef struct {
-    double *target, *row_scale; /* row_scale NULL: no weights */
+    double *target, *rounded, *row_scale; /* row_scale NULL: no weights */
     double scale, count, log_weights;
     double variance, mean_square; /* of the scaled response */
 } response;
@@ -21,7 +23,9 @@ typedef struct {
 static response read_response(SEXP y, SEXP weights)
 {
     size_t n = (size_t) XLENGTH(y);
-    response r = { (double *) R_alloc(n, sizeof(double)), NULL, 0, 0, 0, 0, 0 };
+    response r = { 0 };
+    r.target = (double *) R_alloc(n, sizeof(double));
+    r.rounded = (double *) R_alloc(n, sizeof(double));
     const double *t = REAL(y), *w = Rf_isNull(weights) ? NULL : REAL(weights);
     if (w) r.row_scale = (double *) R_alloc(n, sizeof(double));
     double total = 0, mean = 0;
@@ -42,16 +46,21 @@ static response read_response(SEXP y, SEXP weights)
     r.scale = square > 0 ? sqrt(square) : 1;
     r.variance = spread / (r.scale * r.scale) * total / r.count;
     r.mean_square = total / r.count;
-    for (size_t i = 0; i < n; i++) r.target[i] = t[i] / r.scale * (w ? r.row_scale[i] : 1);
+    const double digits = 17179869184.0 / sqrt(fmax(r.variance, 1e-12)); /* 2^34 */
+    for (size_t i = 0; i < n; i++) {
+        double scaled = t[i] / r.scale, root = w ? r.row_scale[i] : 1;
+        r.target[i] = scaled * root;
+        r.rounded[i] = nearbyint(scaled * digits) / digits * root;
+    }
     return r;
 }
 
-/* The noise sd is not taken below a millionth of the response's spread, nor below
+/* The noise sd is not taken below 1e-5 of the response's spread, nor below
  * the last digit of the response. */
 static evidence_setting read_noise(const response *r, SEXP prior, double noise)
 {
     const double *p = REAL(prior);
-    double unit = r->scale * r->scale, least = 1e-12 * r->variance + 1e-30 * r->mean_square;
+    double unit = r->scale * r->scale, least = 1e-10 * r->variance + 1e-30 * r->mean_square;
     evidence_setting s = { 0 };
     s.count = r->count;
     s.prior = (hyperprior){ p[0], p[1] / unit, p[2], p[3] / unit };
@@ -128,7 +137,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     size_t *order = (size_t *) R_alloc(d.cols + 1, sizeof(size_t)), explicit_count;
     order_columns(&d, order, &explicit_count, (double *) R_alloc(d.cols + 1, sizeof(double)));
 
-    fit_problem problem = { &d, r.target, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
+    fit_problem problem = { &d, r.rounded, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
                             Rf_asReal(glue_element(control, "memory")), glue_workspace(), glue_ticker(&progress) };
     fit_result result = new_result(d.cols, problem.maxit);

@@ -50,7 +50,7 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     s->work = rvm_take_doubles(w, evidence_newton_work(rows_kept, width) + (TURN_ROWS + 4) * capacity +
                                       linalg_qr_work(capacity) + capacity * capacity);
     s->columns = s->whole ? NULL : rvm_take_doubles(w, n * LARGEST_BATCH);
-    s->scratch = rvm_take_doubles(w, capacity * LARGEST_BATCH);
+    s->scratch = rvm_take_doubles(w, capacity * (LARGEST_BATCH + 1));
     s->gains = rvm_take_doubles(w, m);
     s->picked = rvm_take_sizes(w, m);
     s->chosen = rvm_take_sizes(w, SAMPLE);
@@ -60,6 +60,7 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     model->white_target = rvm_take_doubles(w, capacity > n ? capacity : n);
     model->S = rvm_take_doubles(w, width);
     model->Q = rvm_take_doubles(w, width);
+    model->size = rvm_take_doubles(w, width);
     model->pivot = rvm_take_doubles(w, capacity > n ? capacity : n);
     return model->pivot != NULL && s->work != NULL && s->coords != NULL && model->white != NULL &&
            (s->whole || (b->vectors != NULL && b->coords != NULL && s->columns != NULL && s->root != NULL));
@@ -181,7 +182,7 @@ static void judge_tile(search *s, size_t start, size_t count, double *turned)
             Q += t * m->white_target[k];
         }
         double outside = b->squares[start + i] - inside;
-        if (outside > 1e-12 * b->squares[start + i]) {
+        if (outside > 1e-13 * b->squares[start + i]) {
             S += outside;
             Q += b->with_target[start + i] - target_inside;
         }
@@ -267,7 +268,8 @@ static void note(search *s)
 rvm_status search_climb(search *s, double tol)
 {
     long moves = 400 + 20 * (long) s->model.cols;
-    rvm_status status = evidence_climb(&s->model, tol, &moves, s->work, &s->problem->ticker, &s->now);
+    /* moves inside the working set cost little: the tolerance there is finer */
+    rvm_status status = evidence_climb(&s->model, 0.1 * tol, &moves, s->work, &s->problem->ticker, &s->now);
     note(s);
     if (status == RVM_OK && rvm_tick(&s->problem->ticker, &s->now)) status = RVM_INTERRUPTED;
     return status;
@@ -357,9 +359,18 @@ rvm_status search_restore(search *s)
     return status;
 }
 
-void search_set_noise(search *s, double precision, int noise_free)
+void search_hold_noise(search *s, double precision)
 {
     s->model.now.precision = precision;
-    s->model.now.noise_free = noise_free;
-    if (noise_free) evidence_fit_noise(&s->model);
+    s->model.now.noise_free = 0;
+}
+
+void search_free_noise(search *s)
+{
+    const evidence_setting *own = &s->problem->noise;
+    s->model.now.noise_free = own->noise_free;
+    if (own->noise_free)
+        evidence_fit_noise(&s->model);
+    else
+        s->model.now.precision = own->precision;
 }

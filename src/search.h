@@ -51,6 +51,9 @@ rvm_status search_tidy(search *s);
 
 void search_save(search *s);
 rvm_status search_restore(search *s);
-void search_set_noise(search *s, double precision, int noise_free);
+
+/* The noise held at a value of the driver's choice; back to what the problem says. */
+void search_hold_noise(search *s, double precision);
+void search_free_noise(search *s);
 
 #endif

@@ -6,7 +6,7 @@ expect_finite <- function(values, label) expect_true(all(is.finite(unlist(values
 # A fit by the compiled core, checked against the oracle at the precisions it reports.
 check_core_fit <- function(x, blocks, t, label, method = 0L, weights = NULL) {
   control <- list(
-    method = method, tol = 1e-6, maxit = 10000L, threads = 1L, memory = 1e9, progress = FALSE
+    method = method, tol = 1e-6, maxit = 1000L, threads = 1L, memory = 1e9, progress = FALSE
   )
   fit <- .Call(rvm:::C_fit, x, blocks, t, weights, numeric(4), NA_real_, control)
   design <- oracle_dictionary(blocks, x)[, fit$active, drop = FALSE]
