@@ -41,7 +41,7 @@
 #'   The widths of kernels are then in units of the standardised inputs. An input
 #'   that is constant is only centred.
 #' @param noise standard deviation of the noise where it is known; `NULL`: it is
-#'   estimated.
+#'   estimated, though not below 1e-5 of the spread of `y`.
 #' @param weights case weights, not negative.
 #' @param prior prior of the precisions, see [priors].
 #' @param centers candidate centres: `NULL` for every distinct row of `x`; a
@@ -207,9 +207,11 @@ fit_frame <- function(frame, settings) {
   response <- frame$y[used] - if (is.null(frame$offset)) 0 else frame$offset[used]
   blocks <- dictionary_blocks(candidates, x, basis)
   check_blocks(candidates, blocks, x)
-  core <- .Call(
-    C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters,
-    fixed_noise(settings$noise, response), core_control(settings$control)
+  noise <- fixed_noise(settings$noise, response)
+  core <- tryCatch(
+    .Call(C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters, noise,
+          core_control(settings$control)),
+    error = function(condition) stop_rvm(conditionMessage(condition))
   )
   if (!core$converged) warn_not_converged(core$iterations)
   new_rvm(frame, settings, kernels, scaling, restrict(candidates, core$active), core)

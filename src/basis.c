@@ -79,7 +79,7 @@ void basis_enter(basis *b, size_t count, const size_t *which, int skip_similar, 
         remove_span(b, before, b->size, 1, column, scratch, coords);
         double left = vector_dot(n, column, column);
         entered[j] = !(skip_similar && left < 0.05 * outside);
-        if (entered[j] && sqrt(left) > DBL_EPSILON * whole) {
+        if (entered[j] && b->size < n && sqrt(left) > 64 * DBL_EPSILON * whole) {
             size_t at = b->size;
             append(b, column, sqrt(left), sqrt(left) < 1e-6 * whole, scratch, scratch + b->capacity);
             coords[at] = sqrt(left);

@@ -229,6 +229,10 @@ void evidence_square_root(const evidence_model *m, double *out, double *work)
     }
 }
 
+/* The least ratio whose weight, times the rounding error of a kernel value, stays
+ * well below the noise: beyond it the evidence would be that of the rounding. */
+static double least_ratio(const evidence_model *m, size_t j) { return 1e-26 * m->size[j] / m->now.count; }
+
 /* ---- Newton in the logs ------------------------------------------------ */
 
 /* For active i, j with gamma_i = S_ii / ratio_i, mu_i = Q_i / ratio_i,
@@ -301,7 +305,8 @@ int evidence_newton(evidence_model *m, double *largest, double *work)
     double start = evidence_objective(m), damping = 0;
     for (int tries = 0; tries < 6; tries++) {
         newton_step(n, minus_hessian, gradient, factor, step, &damping);
-        for (size_t j = 0; j < n; j++) m->ratio[index[j]] = before[j] * exp(step[j]);
+        for (size_t j = 0; j < n; j++)
+            m->ratio[index[j]] = fmax(before[j] * exp(step[j]), least_ratio(m, index[j]));
         evidence_refresh(m);
         if (evidence_objective(m) >= start) return 1;
         damping = fmax(30 * damping, 1e-4);
@@ -323,6 +328,7 @@ static size_t best_of_all(const evidence_model *m, double tol, evidence_move *be
     for (size_t j = 0; j < m->cols; j++) {
         if (!isfinite(m->ratio[j]) && is_spent(m, j)) continue;
         evidence_move move = evidence_best_move(&m->now, m->S[j], m->Q[j], m->ratio[j]);
+        if (move.ratio < least_ratio(m, j)) continue;
         if (isfinite(m->ratio[j]) && !isfinite(move.ratio)) move.gain += tol;
         if (move.gain > best->gain * (1 + 1e-9)) *best = move, which = j;
     }

@@ -54,6 +54,16 @@ static void fill(search *s, int all_alike)
     evidence_refresh(m);
 }
 
+/* As many well-determined weights as cases: the fit interpolates, and what it says of
+ * its own uncertainty is worth nothing, however high its evidence. */
+static int interpolates(const evidence_model *m)
+{
+    double well_determined = 0;
+    for (size_t j = 0; j < m->cols; j++)
+        if (isfinite(m->ratio[j])) well_determined += m->S[j] / m->ratio[j];
+    return well_determined > 0.8 * m->now.count;
+}
+
 /* From a converged fit: the noise is lowered and held while the model grows, then
  * set free. What comes out is kept when its evidence is higher. */
 static rvm_status hop(search *s, double divisor, int *better)
@@ -65,7 +75,7 @@ static rvm_status hop(search *s, double divisor, int *better)
     else
         fill(s, divisor < 0);
     if (status == RVM_OK) status = search_settle(s, s->problem->tol);
-    double value = evidence_objective(&s->model);
+    double value = interpolates(&s->model) ? -INFINITY : evidence_objective(&s->model);
     *better = value > s->saved_value + s->problem->tol;
     if (status == RVM_OK && value < s->saved_value) status = search_restore(s);
     return status;

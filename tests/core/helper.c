@@ -11,9 +11,8 @@
 
 /* ---- memory ---- */
 
-static void *pool_take(void *context, size_t bytes)
+void *pool_bytes(pool *p, size_t bytes)
 {
-  pool *p = context;
   if (p->count == p->room) {
     p->room = p->room ? 2 * p->room : 64;
     p->pieces = realloc(p->pieces, p->room * sizeof(void *));
@@ -25,9 +24,9 @@ static void *pool_take(void *context, size_t bytes)
   return p->pieces[p->count++] = piece;
 }
 
-double *pool_doubles(pool *p, size_t count) { return pool_take(p, count * sizeof(double)); }
+double *pool_doubles(pool *p, size_t count) { return pool_bytes(p, count * sizeof(double)); }
 
-size_t *pool_sizes(pool *p, size_t count) { return pool_take(p, count * sizeof(size_t)); }
+size_t *pool_sizes(pool *p, size_t count) { return pool_bytes(p, count * sizeof(size_t)); }
 
 double *pool_zeros(pool *p, size_t count)
 {
@@ -50,7 +49,7 @@ double *pool_copy(pool *p, size_t count, const double *x)
 static void *workspace_take(void *context, size_t bytes)
 {
   pool *p = context;
-  return ++p->taken == p->refuse ? NULL : pool_take(p, bytes);
+  return ++p->taken == p->refuse ? NULL : pool_bytes(p, bytes);
 }
 
 rvm_workspace pool_workspace(pool *p) { return (rvm_workspace){ workspace_take, p }; }
@@ -283,13 +282,68 @@ void subject_make(subject *s, pool *p, size_t rows, size_t dims, size_t explicit
 
 /* ---- fits ---- */
 
-enum { MAXIT = 500 };
-
 void fit_case_use(fit_case *c, pool *p)
 {
+  c->problem.dict = &c->dict;
   c->problem.work = pool_workspace(p);
-  c->result = (fit_result){ .which = pool_sizes(p, c->dict.cols), .ratio = pool_doubles(p, c->dict.cols) };
-  fit_trace *trace = malloc((size_t) c->problem.maxit * sizeof *trace);
-  p->pieces[p->count - 1] = p->pieces[p->count - 1];
-  c->result.trace = trace;
+  c->result = (fit_result){ .which = pool_sizes(p, c->dict.cols), .ratio = pool_doubles(p, c->dict.cols),
+                            .trace = pool_bytes(p, (size_t) c->problem.maxit * sizeof(fit_trace)) };
+}
+
+static void make_case(fit_case *c, pool *p, size_t rows, size_t cols, const double *target)
+{
+  double square = 0;
+  size_t *order = pool_sizes(p, cols), fixed;
+  c->block.count = cols;
+  c->dict = (dictionary){ .rows = rows, .dims = 1, .cols = cols, .block_count = 1, .blocks = &c->block, .threads = 1 };
+  order_columns(&c->dict, order, &fixed, pool_doubles(p, cols));
+  for (size_t n = 0; n < rows; n++) square += target[n] * target[n];
+  double precision = (double) rows / square;
+  c->problem = (fit_problem){ .target = target, .order = order, .fixed_columns = fixed, .tol = 1e-2, .maxit = 500,
+                              .noise = { .count = (double) rows, .precision = precision,
+                                         .precision_max = 1e12 * precision, .noise_free = 1 },
+                              .memory = 1e9 };
+  fit_case_use(c, p);
+}
+
+void fit_case_explicit(fit_case *c, pool *p, size_t rows, size_t cols, const double *X, const double *target)
+{
+  c->block = (dictionary_block){ .columns = X };
+  make_case(c, p, rows, cols, target);
+}
+
+void fit_case_kernel(fit_case *c, pool *p, size_t rows, size_t centers, double width)
+{
+  double *x = pool_doubles(p, rows), *z = pool_doubles(p, centers), *target = pool_doubles(p, rows);
+  for (size_t n = 0; n < rows; n++) {
+    double at = 2 * random_uniform() - 1;
+    x[n] = at / width;
+    target[n] = sin(5 * at) + 0.5 * cos(11 * at) + 0.1 * random_normal();
+  }
+  for (size_t j = 0; j < centers; j++) z[j] = (2 * random_uniform() - 1) / width;
+  c->block = (dictionary_block){ .kernel = { .type = KERNEL_GAUSSIAN }, .inputs = x, .centers = z };
+  make_case(c, p, rows, centers, target);
+}
+
+double fit_case_evidence(const fit_case *c)
+{
+  pool local = { 0 };
+  size_t rows = c->dict.rows, active = c->result.active;
+  double *Phi = pool_doubles(&local, rows * active), *alpha = pool_doubles(&local, active);
+  dictionary_columns(&c->dict, active, c->result.which, Phi, rows);
+  for (size_t j = 0; j < active; j++) alpha[j] = c->result.ratio[j] * c->result.precision;
+  double value = naive_evidence(rows, active, Phi, alpha, c->result.precision, c->problem.target);
+  pool_free(&local);
+  return value;
+}
+
+void fit_case_sort(fit_case *c)
+{
+  fit_result *r = &c->result;
+  for (size_t i = 1; i < r->active; i++)
+    for (size_t j = i; j > 0 && r->which[j - 1] > r->which[j]; j--) {
+      size_t which = r->which[j];
+      r->which[j] = r->which[j - 1], r->which[j - 1] = which;
+      exchange(r->ratio + j, r->ratio + j - 1);
+    }
 }

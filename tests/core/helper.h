@@ -18,6 +18,7 @@ typedef struct {
   size_t taken, refuse; /* requests through the workspace; the number of the one that gets NULL, 0: none */
 } pool;
 
+void *pool_bytes(pool *p, size_t bytes);
 double *pool_doubles(pool *p, size_t count);
 size_t *pool_sizes(pool *p, size_t count);
 /* count doubles that are 0. */
@@ -76,7 +77,7 @@ void subject_make(subject *s, pool *p, size_t rows, size_t dims, size_t explicit
 
 /* ---- fits ---- */
 
-/* A problem over explicit columns X (rows x cols) or over the Gaussian kernel at every k-th of the rows. */
+/* A problem over one block of columns, noise unknown. It must not be copied: its parts point to each other. */
 typedef struct {
   dictionary dict;
   dictionary_block block;
@@ -84,14 +85,15 @@ typedef struct {
   fit_result result;
 } fit_case;
 
+/* Explicit columns X (rows x cols). */
 void fit_case_explicit(fit_case *c, pool *p, size_t rows, size_t cols, const double *X, const double *target);
-/* One input in [-1, 1]: a smooth target with noise, centres spread over the inputs. */
+/* One input in [-1, 1], a smooth target with noise, Gaussian kernels at centres of their own. */
 void fit_case_kernel(fit_case *c, pool *p, size_t rows, size_t centers, double width);
 /* The log evidence of the result, the plain way. */
 double fit_case_evidence(const fit_case *c);
 /* The result's columns in increasing order. */
 void fit_case_sort(fit_case *c);
-/* The problem's memory comes from p from now on, and the result is forgotten. */
+/* From now on memory comes from p, the result's as well. */
 void fit_case_use(fit_case *c, pool *p);
 
 #endif

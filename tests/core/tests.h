@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define CORE_TESTS(TEST) \
-  TEST(harness)
+  TEST(harness) TEST(vector) TEST(kernel) TEST(linalg) TEST(dictionary) TEST(order) TEST(basis)
 
 #define DECLARE_TEST(name) void test_##name(void);
 CORE_TESTS(DECLARE_TEST)

@@ -1,0 +1,77 @@
+/* The order of the candidates: a permutation, explicit columns first, the same for the same centres. */
+#include "order.h"
+
+#include <string.h>
+
+#include "helper.h"
+#include "tests.h"
+
+static void permutation(size_t explicit_columns, size_t centers)
+{
+  pool p = { 0 };
+  subject s;
+  subject_make(&s, &p, 3, 2, explicit_columns, centers, 0);
+  size_t cols = s.dict.cols, *order = pool_sizes(&p, cols), explicit_count;
+  unsigned char *seen = memset(pool_bytes(&p, cols), 0, cols);
+  order_columns(&s.dict, order, &explicit_count, pool_doubles(&p, cols));
+  CHECK(explicit_count == explicit_columns);
+  int right = 1;
+  for (size_t i = 0; i < cols; i++) {
+    right = right && order[i] < cols && !seen[order[i]];
+    if (right) seen[order[i]] = 1;
+  }
+  CHECK(right);
+  for (size_t i = 0; i < explicit_columns; i++) CHECK(order[i] == s.blocks[1].first + i);
+  pool_free(&p);
+}
+
+/* Centres shuffled and in another unit: the same centres come in the same order. */
+static void row_order(size_t dims, size_t centers)
+{
+  pool p = { 0 };
+  size_t *order = pool_sizes(&p, centers), *shuffled_order = pool_sizes(&p, centers), *shuffle = pool_sizes(&p, centers);
+  size_t explicit_count;
+  double *z = pool_matrix(&p, dims, centers, dims), *shuffled = pool_doubles(&p, dims * centers);
+  double *keys = pool_doubles(&p, centers);
+  random_order(centers, shuffle);
+  for (size_t j = 0; j < centers; j++)
+    for (size_t k = 0; k < dims; k++) shuffled[k + j * dims] = 0.125 * z[k + shuffle[j] * dims];
+  dictionary_block block = { .kernel = { .type = KERNEL_CAUCHY }, .count = centers, .centers = z };
+  dictionary d = { .rows = 1, .dims = dims, .cols = centers, .block_count = 1, .blocks = &block, .threads = 1 };
+  order_columns(&d, order, &explicit_count, keys);
+  block.centers = shuffled;
+  order_columns(&d, shuffled_order, &explicit_count, keys);
+  int same = 1;
+  for (size_t i = 0; i < centers; i++) same = same && shuffle[shuffled_order[i]] == order[i];
+  CHECK(same);
+  CHECK(explicit_count == 0);
+  pool_free(&p);
+}
+
+/* The first tenth of the order visits every tenth of a grid of centres. */
+static void spread(void)
+{
+  pool p = { 0 };
+  enum { CENTERS = 1000 };
+  size_t *order = pool_sizes(&p, CENTERS), explicit_count;
+  double *z = pool_doubles(&p, CENTERS), *visits = pool_zeros(&p, 10);
+  for (size_t j = 0; j < CENTERS; j++) z[j] = (double) j;
+  dictionary_block block = { .kernel = { .type = KERNEL_GAUSSIAN }, .count = CENTERS, .centers = z };
+  dictionary d = { .rows = 1, .dims = 1, .cols = CENTERS, .block_count = 1, .blocks = &block, .threads = 1 };
+  order_columns(&d, order, &explicit_count, pool_doubles(&p, CENTERS));
+  for (size_t i = 0; i < CENTERS / 10; i++) visits[order[i] / 100]++;
+  for (size_t i = 0; i < 10; i++) CHECK(visits[i] > 0);
+  pool_free(&p);
+}
+
+void test_order(void)
+{
+  random_seed(5);
+  permutation(0, 1);
+  permutation(1, 0);
+  permutation(3, 17);
+  permutation(5, 257);
+  row_order(1, 17);
+  row_order(5, 257);
+  spread();
+}
