@@ -210,7 +210,7 @@ fit_frame <- function(frame, settings) {
   noise <- fixed_noise(settings$noise, response)
   core <- tryCatch(
     .Call(C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters, noise,
-          core_control(settings$control)),
+          core_control(settings$control, length(used))),
     error = function(condition) stop_rvm(conditionMessage(condition))
   )
   if (!core$converged) warn_not_converged(core$iterations)

@@ -8,24 +8,22 @@
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-rvm_status basis_start(basis *b, const rvm_ticker *ticker, const rvm_progress *now)
+void basis_start(basis *b)
 {
     size_t n = b->dict->rows;
     b->size = 0;
+    b->candidates = 0;
     memcpy(b->remainder, b->target, n * sizeof(double));
     b->rest = vector_dot(n, b->target, b->target);
-    return dictionary_project(b->dict, b->candidates, b->candidate, 1, b->target, n, b->with_target, b->candidates,
-                              b->squares, ticker, now);
 }
 
 /* columns -= V (V' columns) for the vectors V from first to last - 1; the products
  * are added to out. In row tiles: V is read twice, not twice per column. */
-static void remove_span(const basis *b, size_t first, size_t last, size_t count, double *columns, double *scratch,
-                        double *out)
+static void remove_span_from(const basis *b, size_t first, size_t last, size_t count, double *columns, double *scratch,
+                             double *out)
 {
     size_t n = b->dict->rows, size = last - first, ld = b->capacity;
     const double *V = b->vectors + first * n;
-    if (size == 0) return;
     for (size_t j = 0; j < count; j++) memset(scratch + j * ld, 0, size * sizeof(double));
     for (size_t row0 = 0; row0 < n; row0 += TURN_ROWS)
         vector_products(smaller(TURN_ROWS, n - row0), size, V + row0, n, count, columns + row0, n, scratch, ld);
@@ -36,6 +34,20 @@ static void remove_span(const basis *b, size_t first, size_t last, size_t count,
         }
     for (size_t row0 = 0; row0 < n; row0 += TURN_ROWS)
         vector_combine(smaller(TURN_ROWS, n - row0), size, V + row0, n, count, scratch, ld, columns + row0, n);
+}
+
+/* Threads divide the columns, eight at a time, so the sums do not depend on their number. */
+static void remove_span(const basis *b, size_t first, size_t last, size_t count, double *columns, double *scratch,
+                        double *out)
+{
+    const size_t share = 8;
+    size_t n = b->dict->rows, ld = b->capacity, shares = (count + share - 1) / share;
+    if (first == last) return;
+#pragma omp parallel for schedule(dynamic) num_threads(b->dict->threads) if (b->dict->threads > 1 && shares > 1 && n * (last - first) * count > 4000000)
+    for (size_t k = 0; k < shares; k++) {
+        size_t j = k * share;
+        remove_span_from(b, first, last, smaller(share, count - j), columns + j * n, scratch + j * ld, out + j * ld);
+    }
 }
 
 static void divide(size_t n, double *x, double by)

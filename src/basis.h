@@ -29,9 +29,8 @@ typedef struct {
     double *coords;               /* candidates x capacity: one basis vector after the other */
 } basis;
 
-/* An empty basis; squares and products with the target of every candidate.
- * cost: a pass over the candidates. */
-rvm_status basis_start(basis *b, const rvm_ticker *ticker, const rvm_progress *now);
+/* An empty basis, no candidates. */
+void basis_start(basis *b);
 
 /* Takes in dictionary columns `which` and writes their coordinates to
  * out (ld x count, ld = capacity). A column in the span so far (to rounding) adds

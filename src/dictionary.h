@@ -20,13 +20,25 @@ typedef struct {
     const double *centers; /* kernel: dims x count, divided by the widths: a centre is contiguous */
 } dictionary_block;
 
+/* Columns that have been made once and are kept, where that is cheaper than making
+ * them again: see dictionary_keep(). */
+typedef struct {
+    double *values;       /* rows x cols */
+    unsigned char *known; /* cols */
+} dictionary_store;
+
 typedef struct {
     size_t rows, dims, cols;
     size_t block_count;
     const dictionary_block *blocks;
     const double *row_scale; /* rows, or NULL for ones */
     int threads;
+    dictionary_store *store; /* NULL: nothing is kept */
 } dictionary;
+
+/* Bytes that keeping all columns would take, or 0 when it would not pay: with few
+ * inputs a column is made as fast as it is read from beyond the caches. */
+double dictionary_store_bytes(const dictionary *d);
 
 /* out = column `which`, rows row0 .. row0 + rows - 1, times the row scale. */
 void dictionary_run(const dictionary *d, size_t which, size_t row0, size_t rows, double *out);

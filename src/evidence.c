@@ -318,19 +318,51 @@ int evidence_newton(evidence_model *m, double *largest, double *work)
 
 /* ---- climbing ---------------------------------------------------------- */
 
+/* Of columns that are out, under flat hyperpriors, the one with the largest Q^2 / S
+ * has the most to gain: l(alpha) depends on nothing else. */
+typedef struct {
+    size_t which;
+    double promise, S, Q;
+} newcomer;
+
+static void compare_newcomer(newcomer *best, size_t which, double S, double Q)
+{
+    if (Q * Q > best->promise * (1 + 1e-9) * S) *best = (newcomer){ which, Q * Q / S, S, Q };
+}
+
+/* Whether a column in the model may have more than tol to gain: (gamma - a)^2 / (4 gamma)
+ * to second order; or ought to leave (see flat_optimum()). */
+static int worth_a_look(const evidence_model *m, size_t j, double tol)
+{
+    double gamma = m->S[j] / m->ratio[j], a = m->now.precision * m->Q[j] * m->Q[j] / m->ratio[j];
+    return (gamma - a) * (gamma - a) > 2 * tol * gamma || a < gamma * (1 - gamma) * 1.01;
+}
+
 /* The best single move of the working set. Ties within rounding go to the first
  * column, so that a unit of y or a rounding error does not decide. A column whose
  * own maximum is at infinity leaves, however little that gains. */
 static size_t best_of_all(const evidence_model *m, double tol, evidence_move *best)
 {
     size_t which = 0;
+    int is_flat = flat(&m->now.prior);
+    newcomer outside = { m->cols, 0, 0, 0 };
     *best = (evidence_move){ INFINITY, -INFINITY };
-    for (size_t j = 0; j < m->cols; j++) {
-        if (!isfinite(m->ratio[j]) && is_spent(m, j)) continue;
-        evidence_move move = evidence_best_move(&m->now, m->S[j], m->Q[j], m->ratio[j]);
-        if (move.ratio < least_ratio(m, j)) continue;
-        if (isfinite(m->ratio[j]) && !isfinite(move.ratio)) move.gain += tol;
-        if (move.gain > best->gain * (1 + 1e-9)) *best = move, which = j;
+    for (size_t j = 0; j <= m->cols; j++) {
+        if (j < m->cols) {
+            int in = isfinite(m->ratio[j]);
+            if (in ? is_flat && !worth_a_look(m, j, tol) : is_spent(m, j)) continue;
+            if (!in && is_flat) {
+                compare_newcomer(&outside, j, m->S[j], m->Q[j]);
+                continue;
+            }
+        } else if (outside.which == m->cols) {
+            break;
+        }
+        size_t k = j < m->cols ? j : outside.which;
+        evidence_move move = evidence_best_move(&m->now, m->S[k], m->Q[k], m->ratio[k]);
+        if (move.ratio < least_ratio(m, k)) continue;
+        if (isfinite(m->ratio[k]) && !isfinite(move.ratio)) move.gain += tol;
+        if (move.gain > best->gain * (1 + 1e-9)) *best = move, which = k;
     }
     return which;
 }
@@ -338,25 +370,27 @@ static size_t best_of_all(const evidence_model *m, double tol, evidence_move *be
 /* The best exchange of one column in the model for one outside. With j out,
  *   S_i -> S_i + S_ij^2 / d,  Q_i -> Q_i + S_ij Q_j / d,  t'C^-1 t -> + Q_j^2 / d,  d = ratio_j - S_j,
  * so no column has to be moved to judge it. Makes the exchange and returns 1 when it
- * gains more than tol. cost: active cols (2 rows + a few logarithms). */
+ * gains more than tol; flat hyperpriors only. cost: 2 active rows cols. */
 static int best_exchange(evidence_model *m, double tol)
 {
     size_t leaves = m->cols, enters = m->cols;
     double best = tol;
-    for (size_t j = 0; j < m->cols; j++) {
+    for (size_t j = 0; j < m->cols && flat(&m->now.prior); j++) {
         double d = m->ratio[j] - m->S[j];
         if (!isfinite(m->ratio[j]) || !(d > 1e-9 * m->ratio[j])) continue;
-        double loss = gain_of(&m->now, m->S[j], m->Q[j], m->ratio[j], INFINITY);
-        evidence_setting without = m->now;
-        without.quadratic += m->Q[j] * m->Q[j] / d;
-        if (noise_follows(&without)) without.precision = best_precision(&without, without.quadratic);
+        newcomer outside = { m->cols, 0, 0, 0 };
         for (size_t i = 0; i < m->cols; i++) {
             if (isfinite(m->ratio[i]) || is_spent(m, i)) continue;
             double shared = vector_dot(m->rows, m->white + i * m->ld, m->white + j * m->ld);
-            double S = m->S[i] + shared * shared / d, Q = m->Q[i] + shared * m->Q[j] / d;
-            double gain = loss + evidence_best_move(&without, S, Q, INFINITY).gain;
-            if (gain > best * (1 + 1e-9)) best = gain, leaves = j, enters = i;
+            compare_newcomer(&outside, i, m->S[i] + shared * shared / d, m->Q[i] + shared * m->Q[j] / d);
         }
+        if (outside.which == m->cols) continue;
+        evidence_setting without = m->now;
+        without.quadratic += m->Q[j] * m->Q[j] / d;
+        if (noise_follows(&without)) without.precision = best_precision(&without, without.quadratic);
+        double gain = gain_of(&m->now, m->S[j], m->Q[j], m->ratio[j], INFINITY) +
+                      evidence_best_move(&without, outside.S, outside.Q, INFINITY).gain;
+        if (gain > best * (1 + 1e-9)) best = gain, leaves = j, enters = outside.which;
     }
     if (enters == m->cols) return 0;
     evidence_apply(m, leaves, INFINITY);
@@ -364,14 +398,39 @@ static int best_exchange(evidence_model *m, double tol)
     return 1;
 }
 
-rvm_status evidence_climb(evidence_model *m, double tol, long *moves_left, double *work, const rvm_ticker *ticker,
-                          rvm_progress *now)
+/* The same for candidates outside the working set, the noise held. */
+int evidence_partner(const evidence_model *m, size_t j, exchange_partner *out)
+{
+    double d = m->ratio[j] - m->S[j];
+    if (!isfinite(m->ratio[j]) || !(d > 1e-9 * m->ratio[j]) || !flat(&m->now.prior)) return 0;
+    *out = (exchange_partner){ 1 / d, m->Q[j] / d,
+                               -0.5 * (m->now.precision * m->Q[j] * m->Q[j] / d + log(d / m->ratio[j])) };
+    return 1;
+}
+
+size_t evidence_best_partner(double precision, size_t partners, const exchange_partner *p, const double *shared,
+                             size_t stride, double S, double Q, double *gain)
+{
+    size_t best = partners;
+    for (size_t k = 0; k < partners; k++) {
+        double with = shared[k * stride], Q_k = Q + with * p[k].Q_share;
+        /* l(alpha) at its maximum is (x - 1 - log x) / 2 */
+        double x = precision * Q_k * Q_k / (S + with * with * p[k].S_share);
+        if (p[k].loss + 0.5 * (x - 1) <= *gain || x <= 1) continue;
+        double net = p[k].loss + 0.5 * (x - 1 - log(x));
+        if (net > *gain * (1 + 1e-9)) *gain = net, best = k;
+    }
+    return best;
+}
+
+rvm_status evidence_climb(evidence_model *m, double tol, evidence_effort effort, long *moves_left, double *work,
+                          const rvm_ticker *ticker, rvm_progress *now)
 {
     const double flat_enough = 1e-5;
     size_t estimates_in_a_row = 0;
     int newton_failed = 0;
     while (*moves_left > 0) {
-        evidence_move move;
+        evidence_move move = { INFINITY, 0 };
         size_t j = m->cols ? best_of_all(m, tol, &move) : 0;
         int useful = m->cols && move.gain > tol * (1 - 1e-9);
         int estimate = useful && isfinite(move.ratio) && isfinite(m->ratio[j]);
@@ -380,13 +439,16 @@ rvm_status evidence_climb(evidence_model *m, double tol, long *moves_left, doubl
             estimates_in_a_row = estimate ? estimates_in_a_row + 1 : 0;
             newton_failed = 0;
             --*moves_left;
-        } else {
+        } else if (useful || effort == EFFORT_POLISH) {
             double largest, before = evidence_objective(m);
             newton_failed = !evidence_newton(m, &largest, work);
             estimates_in_a_row = 0;
             *moves_left -= (long) m->active + 1;
             int at_rest = newton_failed || largest < flat_enough || evidence_objective(m) - before < 1e-11;
             if (!useful && at_rest && !best_exchange(m, tol)) break;
+        } else {
+            --*moves_left;
+            if (effort == EFFORT_MOVES || !best_exchange(m, tol)) break;
         }
         if ((*moves_left & 63) == 0) {
             now->evidence = evidence_objective(m);

@@ -88,11 +88,30 @@ void evidence_fit_noise(evidence_model *model);
 size_t evidence_newton_work(size_t rows, size_t cols);
 int evidence_newton(evidence_model *model, double *largest, double *work);
 
-/* Moves until no single one, and no exchange of two columns, gains more than tol and
- * the gradient in the logs is below 1e-5: adds, re-estimates and deletes columns of
- * the working set, best first. moves_left bounds the work and is counted down. */
-rvm_status evidence_climb(evidence_model *model, double tol, long *moves_left, double *work, const rvm_ticker *ticker,
-                          rvm_progress *now);
+/* How far a climb goes: until no single move (add, re-estimate, delete) gains more than
+ * tol; nor any exchange of two columns; and, to polish, until the gradient in the logs is
+ * below 1e-5 as well. */
+typedef enum { EFFORT_MOVES, EFFORT_EXCHANGES, EFFORT_POLISH } evidence_effort;
+
+/* Climbs by the best move of the working set each time. moves_left bounds the work and is
+ * counted down. */
+rvm_status evidence_climb(evidence_model *model, double tol, evidence_effort effort, long *moves_left, double *work,
+                          const rvm_ticker *ticker, rvm_progress *now);
+
+/* What an exchange needs to know of the active column that would leave. */
+typedef struct {
+    double S_share, Q_share; /* 1 / d, Q_j / d, d = ratio_j - S_j */
+    double loss;             /* of the objective without it, at most 0 */
+} exchange_partner;
+
+/* Returns 0 when column j cannot be one: out, holding the fit alone, or hyperpriors not flat. */
+int evidence_partner(const evidence_model *model, size_t j, exchange_partner *out);
+
+/* Whether a column outside the working set, with statistics S and Q and inner products
+ * shared[k * stride] = white'white_k, would gain more than *gain by replacing one of these
+ * partners: then which (else `partners`), and *gain is raised. cost: partners. */
+size_t evidence_best_partner(double precision, size_t partners, const exchange_partner *partner, const double *shared,
+                             size_t stride, double S, double Q, double *gain);
 
 /* out (rows x rows) = T for the present ratios. work: 3 rows. cost: 10 rows^2 active. */
 void evidence_square_root(const evidence_model *model, double *out, double *work);

@@ -6,22 +6,21 @@
 #include "search.h"
 
 /* The noise variance to begin with, as a share of the target's. */
-static const double first_noise = 0.02;
+static double first_noise(const search *s) { return s->thorough ? 0.02 : 0.1; }
 
-/* What a hop divides the noise variance by, in turn; 0: a hop of the other kind. */
-static const double hop_divisor[] = { 1000, 100, 30, 8, 3, 1.0 / 3, 0.1, 0, -1 };
-enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2 };
+/* What a hop divides the noise variance by, in turn; 0 and below: hops of other kinds. */
+static const double hop_divisor[] = { 8, 30, 3, 100, 1000, 1.0 / 3, 0.1, 0, -1 };
+enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, FIRST_LEVEL = 1024 };
 
 /* Rounds of growth at a noise that is held, so that structure is not mistaken for noise. */
 static rvm_status grow(search *s, double precision, int rounds)
 {
-    double best = INFINITY, tol = s->problem->tol;
+    double best = INFINITY, tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
     search_hold_noise(s, precision);
-    rvm_status status = search_climb(s, tol);
+    rvm_status status = search_climb(s, tol, EFFORT_MOVES);
     for (int round = 0; round < rounds && best > tol && status == RVM_OK; round++) {
-        status = search_tidy(s);
-        if (status == RVM_OK) status = search_intake(s, &best);
-        if (status == RVM_OK && best > tol) status = search_climb(s, tol);
+        status = search_intake(s, 0, &best);
+        if (status == RVM_OK && best > tol) status = search_climb(s, tol, EFFORT_MOVES);
     }
     search_free_noise(s);
     return status;
@@ -32,7 +31,7 @@ static rvm_status grow(search *s, double precision, int rounds)
 static rvm_status take_off(search *s)
 {
     rvm_status status = RVM_OK;
-    for (double share = first_noise; share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
+    for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
         status = grow(s, s->problem->noise.precision / share, HOP_ROUNDS);
     return status;
 }
@@ -68,42 +67,61 @@ static int interpolates(const evidence_model *m)
  * set free. What comes out is kept when its evidence is higher. */
 static rvm_status hop(search *s, double divisor, int *better)
 {
-    search_save(s);
+    double least = s->problem->tol;
     rvm_status status = RVM_OK;
+    search_save(s);
     if (divisor > 0)
         status = grow(s, s->model.now.precision * divisor, HOP_ROUNDS);
     else
         fill(s, divisor < 0);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    if (status == RVM_OK && evidence_objective(&s->model) > s->saved_value - 1) {
+        /* a large problem is polished once, at the end: a rise that may be lack of polish is none */
+        status = search_climb(s, 0.1 * s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
+        least = s->thorough ? s->problem->tol : fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
+    }
     double value = interpolates(&s->model) ? -INFINITY : evidence_objective(&s->model);
-    *better = value > s->saved_value + s->problem->tol;
+    *better = value > s->saved_value + least;
     if (status == RVM_OK && value < s->saved_value) status = search_restore(s);
     return status;
 }
 
-/* Hops of every kind in turn, until none of them helps any more. */
+/* Hops of every kind in turn, until none of them helps any more. Where the first two
+ * bring next to nothing the ground is smooth, and the others are not tried. */
 static rvm_status hops(search *s)
 {
     rvm_status status = RVM_OK;
-    for (int failures = 0, kind = 0; failures < HOP_KINDS && status == RVM_OK;) {
+    int kinds = s->thorough ? HOP_KINDS : 1;
+    for (int failures = 0, kind = 0; failures < kinds && status == RVM_OK;) {
         int better;
         status = hop(s, hop_divisor[kind], &better);
         failures = better ? 0 : failures + 1;
-        if (!better) kind = (kind + 1) % HOP_KINDS;
+        if (better && evidence_objective(&s->model) > s->saved_value + 0.01 * s->problem->noise.count) kinds = HOP_KINDS;
+        if (!better) kind = (kind + 1) % kinds;
         if (s->result->iterations >= s->problem->maxit) break;
     }
     return status;
 }
 
-/* All columns are looked at; the most promising ones are settled; until there are none. */
+/* Columns are looked at, the most promising ones settled, until there are none: first
+ * among a sample, then among sixteen times as many, and so on to all of them. */
 static rvm_status refine(search *s)
 {
-    double best = INFINITY;
+    double tol = s->problem->tol, best = 0;
+    size_t all = s->problem->dict->cols, level = all > 2 * FIRST_LEVEL ? FIRST_LEVEL : all;
     rvm_status status = RVM_OK;
     while (status == RVM_OK && s->result->iterations < s->problem->maxit) {
-        status = search_open_all(s, &best);
-        if (status != RVM_OK || !(best > s->problem->tol)) break;
-        status = search_settle(s, s->problem->tol);
+        double before = evidence_objective(&s->model);
+        status = search_open(s, level, &best);
+        if (status != RVM_OK) break;
+        if (best > tol) {
+            status = search_settle(s, tol, EFFORT_POLISH);
+            if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
+                status = hops(s);
+        }
+        int risen = evidence_objective(&s->model) > before + 0.1 * tol;
+        if (level == all && !(best > tol && risen)) break;
+        if (!(best > 10 * tol && risen) && level < all) level = all > 2 * 16 * level ? 16 * level : all;
     }
     return status;
 }
@@ -113,9 +131,9 @@ rvm_status fit_fast(const fit_problem *problem, fit_result *result)
     search s;
     rvm_status status = search_start(&s, problem, result);
     if (status == RVM_OK && problem->noise.noise_free) status = take_off(&s);
-    if (status == RVM_OK) status = search_settle(&s, problem->tol);
+    if (status == RVM_OK) status = search_settle(&s, problem->tol, s.thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
     if (status == RVM_OK) status = hops(&s);
-    if (status == RVM_OK && !s.sees_all) status = refine(&s);
+    if (status == RVM_OK && !s.whole) status = refine(&s);
     if (status != RVM_OK) return status;
     result->active = 0;
     result->precision = s.model.now.precision;

@@ -176,7 +176,7 @@ static rvm_status descend(const fit_problem *p, fit_result *r, precision_update 
         evidence_fit_noise(&s.model);
     }
     long moves = 1000 + 50 * (long) s.model.cols;
-    status = evidence_climb(&s.model, 0.1 * p->tol, &moves, s.work, &p->ticker, &now);
+    status = evidence_climb(&s.model, 0.1 * p->tol, EFFORT_POLISH, &moves, s.work, &p->ticker, &now);
     r->converged = r->iterations < p->maxit - 1 && moves > 0;
     note(&s, r, &now);
     report(&s, r);

@@ -21,6 +21,8 @@ void dgeqrf_(const int *, const int *, double *, const int *, double *, double *
 void dorgqr_(const int *, const int *, const int *, double *, const int *, const double *, double *, const int *, int *);
 void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *, const double *,
             const double *, const int *, double *, const int *, size_t, size_t, size_t, size_t);
+void dtrsv_(const char *, const char *, const char *, const int *, const double *, const int *, double *, const int *,
+            size_t, size_t, size_t);
 void dpotrf_(const char *, const int *, double *, const int *, int *, size_t);
 void dtrtri_(const char *, const char *, const int *, double *, const int *, int *, size_t, size_t);
 void dsyrk_(const char *, const char *, const int *, const int *, const double *, const double *, const int *,
@@ -49,9 +51,14 @@ rvm_status linalg_qr(size_t rows, size_t cols, double *A, size_t lda, double *R,
 void linalg_solve_upper(size_t n, const double *R, size_t ldr, int transposed, size_t count, double *B, size_t ldb)
 {
     if (n == 0 || count == 0) return;
-    int order = (int) n, sides = (int) count, ld_r = (int) ldr, ld_b = (int) ldb;
+    int order = (int) n, sides = (int) count, ld_r = (int) ldr, ld_b = (int) ldb, step = 1;
     double one = 1;
-    F77_CALL(dtrsm)("L", "U", transposed ? "T" : "N", "N", &order, &sides, &one, R, &ld_r, B, &ld_b FCONE FCONE FCONE
+    const char *side = transposed ? "T" : "N";
+    if (count == 1) { /* some BLAS wake all their threads for a dtrsm of any size */
+        F77_CALL(dtrsv)("U", side, "N", &order, R, &ld_r, B, &step FCONE FCONE FCONE);
+        return;
+    }
+    F77_CALL(dtrsm)("L", "U", side, "N", &order, &sides, &one, R, &ld_r, B, &ld_b FCONE FCONE FCONE
                     FCONE);
 }
 

@@ -18,13 +18,13 @@ static rvm_status compress(basis *b, size_t m, const size_t *which, const rvm_wo
     b->remainder = rvm_take_doubles(work, n);
     double *columns = rvm_take_doubles(work, n * BATCH), *scratch = rvm_take_doubles(work, b->capacity * (BATCH + 1));
     if (!b->vectors || !b->remainder || !columns || !scratch) return RVM_NO_MEMORY;
-    rvm_status status = basis_start(b, NULL, NULL);
-    for (size_t j = 0; j < m && status == RVM_OK; j += BATCH) {
+    basis_start(b);
+    for (size_t j = 0; j < m; j += BATCH) {
         unsigned char entered[BATCH];
         size_t count = m - j < BATCH ? m - j : BATCH;
         basis_enter(b, count, which + j, 0, columns, scratch, triangle + j * b->capacity, entered);
     }
-    return status;
+    return RVM_OK;
 }
 
 rvm_status posterior_gaussian(const dictionary *d, const double *target, double count, size_t m, const size_t *which,

@@ -27,7 +27,7 @@ void predict_latent(const dictionary *d, const double *weights, const double *fa
                     double *work)
 {
     size_t tiles = (d->rows + TILE - 1) / TILE;
-#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && d->rows * d->cols > 50000)
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && d->rows * d->cols > 200000)
     for (size_t t = 0; t < tiles; t++) {
         int thread = 0;
 #ifdef _OPENMP

@@ -137,12 +137,14 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     size_t *order = (size_t *) R_alloc(d.cols + 1, sizeof(size_t)), explicit_count;
     order_columns(&d, order, &explicit_count, (double *) R_alloc(d.cols + 1, sizeof(double)));
 
+    glue_pool pool;
     fit_problem problem = { &d, r.rounded, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
-                            Rf_asReal(glue_element(control, "memory")), glue_workspace(), glue_ticker(&progress) };
+                            Rf_asReal(glue_element(control, "memory")), glue_workspace(&pool), glue_ticker(&progress) };
     fit_result result = new_result(d.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { fit_fast, fit_mackay, fit_em };
     rvm_status status = driver[Rf_asInteger(glue_element(control, "method"))](&problem, &result);
+    glue_release(&pool);
     glue_progress_end(&progress);
     glue_check(status);
     sort_result(&result);
@@ -160,9 +162,9 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
         REAL(alpha)[j] = result.ratio[j] * result.precision;
     }
     posterior p = { REAL(mean), REAL(factor), REAL(covariance), 0 };
-    problem.work = glue_workspace();
-    glue_check(posterior_gaussian(&d, r.target, r.count, m, result.which, REAL(alpha), result.precision, &problem.work,
-                                  &p));
+    status = posterior_gaussian(&d, r.target, r.count, m, result.which, REAL(alpha), result.precision, &problem.work, &p);
+    glue_release(&pool);
+    glue_check(status);
     double s = r.scale, s2 = s * s;
     for (size_t j = 0; j < m; j++) {
         REAL(gamma)[j] = fmin(1, fmax(0, 1 - REAL(alpha)[j] * REAL(covariance)[j + j * m]));

@@ -1,6 +1,7 @@
 #include "r_glue.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,13 +13,35 @@ SEXP glue_element(SEXP list, const char *name)
     return R_NilValue;
 }
 
+struct glue_chunk {
+    struct glue_chunk *before;
+    double padding; /* what follows is aligned for any type */
+};
+
 static void *take(void *context, size_t bytes)
 {
-    (void) context;
-    return R_alloc(bytes, 1);
+    glue_pool *pool = context;
+    struct glue_chunk *chunk = malloc(sizeof(struct glue_chunk) + bytes);
+    if (!chunk) return NULL;
+    chunk->before = pool->last;
+    pool->last = chunk;
+    return chunk + 1;
 }
 
-rvm_workspace glue_workspace(void) { return (rvm_workspace){ take, NULL }; }
+rvm_workspace glue_workspace(glue_pool *pool)
+{
+    pool->last = NULL;
+    return (rvm_workspace){ take, pool };
+}
+
+void glue_release(glue_pool *pool)
+{
+    while (pool->last) {
+        struct glue_chunk *chunk = pool->last;
+        pool->last = chunk->before;
+        free(chunk);
+    }
+}
 
 static void check_interrupt(void *unused)
 {
@@ -126,5 +149,5 @@ dictionary glue_dictionary(SEXP x, SEXP blocks, const double *row_scale, int thr
         out[i] = b;
     }
     if (threads < 1) threads = 1;
-    return (dictionary){ (size_t) Rf_nrows(x), (size_t) Rf_ncols(x), first, count, out, row_scale, threads };
+    return (dictionary){ (size_t) Rf_nrows(x), (size_t) Rf_ncols(x), first, count, out, row_scale, threads, NULL };
 }

@@ -12,8 +12,14 @@
 
 SEXP glue_element(SEXP list, const char *name);
 
-/* Memory from R_alloc: R takes it back when the call ends, also by an interrupt. */
-rvm_workspace glue_workspace(void);
+/* Work space of the core: taken from the system and given back as soon as the core
+ * returns, so that R's garbage collector never sees it. The core returns also when
+ * it is interrupted, and nothing in between may jump: release before glue_check(). */
+typedef struct glue_pool {
+    struct glue_chunk *last;
+} glue_pool;
+rvm_workspace glue_workspace(glue_pool *pool);
+void glue_release(glue_pool *pool);
 
 /* Asks R whether the user wants to stop; shows a progress line when asked to. */
 typedef struct {

@@ -101,9 +101,12 @@ SEXP ffi_statistics(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP active, SEXP
     evidence_refresh(&model);
     for (size_t j = 0; j < d.cols; j++) REAL(S)[j] *= beta, REAL(Q)[j] *= beta;
 
-    rvm_workspace work = glue_workspace();
+    glue_pool pool;
+    rvm_workspace work = glue_workspace(&pool);
     posterior p = { REAL(mean), (double *) R_alloc(m * m + 1, sizeof(double)), REAL(covariance), 0 };
-    glue_check(posterior_gaussian(&d, target, count, m, which, REAL(alpha), beta, &work, &p));
+    rvm_status status = posterior_gaussian(&d, target, count, m, which, REAL(alpha), beta, &work, &p);
+    glue_release(&pool);
+    glue_check(status);
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(p.evidence + 0.5 * log_weights));
     UNPROTECT(1);
     return out;

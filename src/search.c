@@ -9,7 +9,7 @@
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Below this many coordinates the working set is simply everything. */
-enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, LARGEST_BATCH = 128, SAMPLE = 1000 };
+enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, EXCHANGE_TOL = 10 };
 
 static int is_small(const fit_problem *p)
 {
@@ -20,10 +20,10 @@ static int is_small(const fit_problem *p)
  * a candidate-length vector, and four squares of their number go to the model. */
 static size_t choose_capacity(const fit_problem *p)
 {
-    size_t largest = smaller(smaller(p->dict->rows, p->dict->cols), 4000) + 3 * LARGEST_BATCH;
+    size_t largest = smaller(smaller(p->dict->rows, p->dict->cols), 4000) + 4 * SAMPLE + BATCH;
     double per_vector = 8.0 * (double) (p->dict->rows + p->dict->cols), capacity = 0.5 * p->memory / per_vector;
     while (capacity > 64 && capacity * (per_vector + 64 * capacity) > p->memory) capacity *= 0.9;
-    if (capacity < 3 * LARGEST_BATCH) capacity = 3 * LARGEST_BATCH;
+    if (capacity < 6 * SAMPLE) capacity = 6 * SAMPLE;
     return capacity < (double) largest ? (size_t) capacity : largest;
 }
 
@@ -47,13 +47,17 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     s->saved = rvm_take_doubles(w, width);
     s->saved_member = rvm_take_sizes(w, width);
     s->root = s->whole ? NULL : rvm_take_doubles(w, capacity * capacity);
-    s->work = rvm_take_doubles(w, evidence_newton_work(rows_kept, width) + (TURN_ROWS + 4) * capacity +
+    s->work = rvm_take_doubles(w, evidence_newton_work(rows_kept, width) + (2 * TURN_ROWS + 4) * capacity +
                                       linalg_qr_work(capacity) + capacity * capacity);
-    s->columns = s->whole ? NULL : rvm_take_doubles(w, n * LARGEST_BATCH);
-    s->scratch = rvm_take_doubles(w, capacity * (LARGEST_BATCH + 1));
+    s->columns = s->whole ? NULL : rvm_take_doubles(w, n * BATCH);
+    s->scratch = rvm_take_doubles(w, capacity * (BATCH + 1));
     s->gains = rvm_take_doubles(w, m);
     s->picked = rvm_take_sizes(w, m);
-    s->chosen = rvm_take_sizes(w, SAMPLE);
+    s->chosen = rvm_take_sizes(w, m);
+    s->partner = rvm_take_sizes(w, m);
+    s->partners = w->take(w->context, (width + 1) * sizeof(exchange_partner));
+    s->partner_white = s->whole ? NULL : rvm_take_doubles(w, capacity * capacity);
+    s->slots = s->whole ? NULL : rvm_take_sizes(w, (capacity + 1) * (SLOT + 1));
     s->entered = w->take(w->context, m + 1);
     model->ratio = rvm_take_doubles(w, width);
     model->white = rvm_take_doubles(w, rows_kept * width);
@@ -66,7 +70,7 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
            (s->whole || (b->vectors != NULL && b->coords != NULL && s->columns != NULL && s->root != NULL));
 }
 
-static rvm_status open_sample(search *s);
+static rvm_status enter_sample(search *s);
 
 /* Small problems: all columns at once, no compression. */
 static void start_whole(search *s)
@@ -80,22 +84,36 @@ static void start_whole(search *s)
     s->model.rest = 0;
 }
 
+/* Columns are kept when that pays and memory allows; if there is none, they are not. */
+static void keep_columns(search *s, const fit_problem *problem)
+{
+    double bytes = dictionary_store_bytes(problem->dict);
+    s->dict = *problem->dict;
+    if (s->whole || bytes == 0 || bytes > 0.5 * problem->memory) return;
+    s->store.values = rvm_take_doubles(&problem->work, s->dict.rows * s->dict.cols);
+    s->store.known = problem->work.take(problem->work.context, s->dict.cols);
+    if (!s->store.values || !s->store.known) return;
+    memset(s->store.known, 0, s->dict.cols);
+    s->dict.store = &s->store;
+}
+
 rvm_status search_start(search *s, const fit_problem *problem, fit_result *result)
 {
     memset(s, 0, sizeof *s);
     s->problem = problem;
     s->result = result;
     s->whole = is_small(problem);
-    size_t capacity = s->whole ? LARGEST_BATCH : choose_capacity(problem);
+    s->thorough = s->whole || problem->dict->dims > 2;
+    size_t capacity = s->whole ? BATCH : choose_capacity(problem);
     size_t rows_kept = s->whole ? problem->dict->rows : capacity;
     if (!allocate(s, rows_kept, capacity)) return RVM_NO_MEMORY;
     memset(s->is_member, 0, problem->dict->cols);
-    s->basis.dict = problem->dict;
+    keep_columns(s, problem);
+    s->basis.dict = &s->dict;
     s->basis.target = problem->target;
     s->model.coords = s->coords;
     s->model.now = problem->noise;
     s->model.threads = problem->dict->threads;
-    s->batch = 32;
     result->iterations = 0;
     if (s->whole) {
         start_whole(s);
@@ -104,8 +122,7 @@ rvm_status search_start(search *s, const fit_problem *problem, fit_result *resul
         s->model.target = s->basis.target_coords;
     }
     for (size_t j = 0; j < s->model.cols; j++) s->model.ratio[j] = INFINITY;
-    if (!s->whole) return open_sample(s);
-    s->sees_all = 1;
+    if (!s->whole) return enter_sample(s);
     evidence_refresh(&s->model);
     return RVM_OK;
 }
@@ -145,109 +162,151 @@ static rvm_status inform_candidates(search *s)
     return status;
 }
 
-/* The first of the ordered columns are a sample of them all: the search begins there. */
-static rvm_status open_sample(search *s)
+/* The first of the ordered columns are a sample of them all: the search begins with
+ * some of these in the working set and more of them as candidates. In one or two
+ * dimensions the working set covers the ground, and candidates wait until later. */
+static rvm_status enter_sample(search *s)
 {
     const fit_problem *p = s->problem;
-    basis *b = &s->basis;
-    b->candidates = smaller(p->dict->cols, SAMPLE);
-    b->candidate = p->order;
-    s->sees_all = b->candidates == p->dict->cols;
-    rvm_status status = basis_start(b, &p->ticker, &s->now);
-    if (status != RVM_OK) return status;
-    enter(s, smaller(b->candidates, smaller(p->fixed_columns + 48, LARGEST_BATCH)), p->order, 1);
-    status = basis_inform(b, 0, &p->ticker, &s->now);
+    size_t count = smaller(p->fixed_columns, SAMPLE) + (p->dict->dims == 1 ? SAMPLE / 2 : SAMPLE);
+    count = smaller(p->dict->cols, count);
+    basis_start(&s->basis);
+    for (size_t done = 0; done < count; done += BATCH) enter(s, smaller(BATCH, count - done), p->order + done, 0);
     follow_basis(s);
-    return status;
+    if (!s->thorough) return RVM_OK;
+    s->basis.candidates = smaller(p->dict->cols, CANDIDATES);
+    s->basis.candidate = p->order;
+    return inform_candidates(s);
 }
 
-/* S and Q of every candidate, from its coordinates c in the basis, for the present
+/* S and Q of a candidate, from its coordinates c in the basis, for the present
  * model: S = |phi|^2 - |c|^2 + |T c|^2, Q = phi't - c't + (T c)'(T t). What is
- * outside the basis by less than rounding is not there. */
-static void judge_tile(search *s, size_t start, size_t count, double *turned)
+ * outside the basis by less than rounding is not there. turned: T c, stride TURN_ROWS. */
+static void candidate_statistics(const search *s, size_t i, const double *turned, double *S, double *Q)
 {
     const basis *b = &s->basis;
-    const evidence_model *m = &s->model;
-    size_t r = b->size;
-    memset(turned, 0, TURN_ROWS * r * sizeof(double));
-    vector_combine(count, r, b->coords + start, b->candidates, r, s->root, r, turned, TURN_ROWS);
-    for (size_t i = 0; i < count; i++) {
-        size_t id = b->candidate[start + i];
-        double inside = 0, target_inside = 0, S = 0, Q = 0;
-        for (size_t k = 0; k < r; k++) {
-            double c = b->coords[start + i + k * b->candidates], t = turned[i + k * TURN_ROWS];
-            inside += c * c;
-            target_inside += c * b->target_coords[k];
-            S += t * t;
-            Q += t * m->white_target[k];
-        }
-        double outside = b->squares[start + i] - inside;
-        if (outside > 1e-13 * b->squares[start + i]) {
-            S += outside;
-            Q += b->with_target[start + i] - target_inside;
-        }
-        s->gains[start + i] =
-            s->is_member[id] ? -INFINITY : evidence_best_move(&m->now, S, Q, INFINITY).gain;
+    double inside = 0, target_inside = 0;
+    *S = *Q = 0;
+    for (size_t k = 0; k < b->size; k++) {
+        double c = b->coords[i + k * b->candidates], t = turned[k * TURN_ROWS];
+        inside += c * c;
+        target_inside += c * b->target_coords[k];
+        *S += t * t;
+        *Q += t * s->model.white_target[k];
+    }
+    double outside = b->squares[i] - inside;
+    if (outside > 1e-13 * b->squares[i]) {
+        *S += outside;
+        *Q += b->with_target[i] - target_inside;
     }
 }
 
-static void judge_candidates(search *s)
+/* What every candidate has to offer: coming in, or, where exchanges are asked for,
+ * coming in for one of the active columns; and for which. work: TURN_ROWS (size + active). */
+static void judge_tile(search *s, size_t start, size_t count, size_t partners, double *work)
 {
-    size_t r = s->basis.size, tiles = (s->basis.candidates + TURN_ROWS - 1) / TURN_ROWS;
+    const basis *b = &s->basis;
+    size_t r = b->size;
+    double *turned = work, *shared = work + TURN_ROWS * r;
+    memset(work, 0, TURN_ROWS * (r + partners) * sizeof(double));
+    vector_combine(count, r, b->coords + start, b->candidates, r, s->root, r, turned, TURN_ROWS);
+    vector_combine(count, r, turned, TURN_ROWS, partners, s->partner_white, r, shared, TURN_ROWS);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = start + i;
+        double S, Q;
+        s->gains[at] = -INFINITY;
+        if (s->is_member[b->candidate[at]]) continue;
+        candidate_statistics(s, at, turned + i, &S, &Q);
+        s->gains[at] = evidence_best_move(&s->model.now, S, Q, INFINITY).gain;
+        s->partner[at] = evidence_best_partner(s->model.now.precision, partners, s->partners, shared + i, TURN_ROWS, S, Q,
+                                               &s->gains[at]);
+    }
+}
+
+/* The number of partners looked at: all active columns, or none. The model is made
+ * anew first: its square root of C^-1 depends on the way it came about, and has to be
+ * the one that the candidates are turned with. */
+static size_t judge_candidates(search *s, int exchanges)
+{
+    evidence_model *m = &s->model;
+    evidence_refresh(m);
+    size_t r = s->basis.size, tiles = (s->basis.candidates + TURN_ROWS - 1) / TURN_ROWS, partners = 0;
     double *root = s->work; /* T, then its transpose: combine() wants T' */
-    evidence_square_root(&s->model, root, s->work + r * r);
+    evidence_square_root(m, root, s->work + r * r);
     for (size_t i = 0; i < r; i++)
         for (size_t j = 0; j < r; j++) s->root[j + i * r] = root[i + j * r];
+    for (size_t j = 0; j < m->cols && exchanges; j++)
+        if (evidence_partner(m, j, s->partners + partners))
+            memcpy(s->partner_white + partners++ * r, m->white + j * m->ld, r * sizeof(double));
     for (size_t t = 0; t < tiles; t++)
-        judge_tile(s, t * TURN_ROWS, smaller(TURN_ROWS, s->basis.candidates - t * TURN_ROWS), s->work);
+        judge_tile(s, t * TURN_ROWS, smaller(TURN_ROWS, s->basis.candidates - t * TURN_ROWS), partners, s->work);
+    return partners;
 }
 
-/* The `count` largest gains above tol, largest first. cost: candidates + count^2 comparisons, typically. */
-static size_t pick_best(search *s, size_t count, double tol)
+/* Keeps the `limit` candidates of largest gain in list, largest first. */
+static void keep_best(const search *s, size_t *list, size_t *length, size_t limit, size_t candidate)
 {
-    size_t found = 0, *picked = s->picked;
-    for (size_t i = 0; i < s->basis.candidates; i++) {
-        double gain = s->gains[i];
-        if (!(gain > tol) || (found == count && gain <= s->gains[picked[count - 1]])) continue;
-        size_t at = found < count ? found++ : count - 1;
-        for (; at > 0 && s->gains[picked[at - 1]] < gain; at--) picked[at] = picked[at - 1];
-        picked[at] = i;
-    }
+    double gain = s->gains[candidate];
+    if (*length == limit && gain <= s->gains[list[limit - 1]]) return;
+    size_t at = *length < limit ? (*length)++ : limit - 1;
+    for (; at > 0 && s->gains[list[at - 1]] < gain; at--) list[at] = list[at - 1];
+    list[at] = candidate;
+}
+
+/* The candidates that offer more than tol (an exchange, which costs more and moves a
+ * centre a little at a time: several times that): for each partner the best few, and the best
+ * of those that come in for nobody; largest gain first. Returns how many. */
+static size_t pick_best(search *s, size_t partners, size_t per_partner, size_t newcomers, double tol)
+{
+    size_t *list = s->picked, *slot = s->slots, found = 0;
+    size_t *length = s->slots + (partners + 1) * SLOT;
+    memset(length, 0, (partners + 1) * sizeof(size_t));
+    for (size_t i = 0; i < s->basis.candidates; i++)
+        if (s->gains[i] > (s->partner[i] == partners ? tol : EXCHANGE_TOL * tol))
+            keep_best(s, slot + s->partner[i] * SLOT, length + s->partner[i],
+                      s->partner[i] == partners ? newcomers : per_partner, i);
+    size_t total = 0;
+    for (size_t j = 0; j <= partners; j++) total += length[j];
+    for (size_t j = 0; j <= partners; j++)
+        for (size_t k = 0; k < length[j]; k++) keep_best(s, list, &found, total, slot[j * SLOT + k]);
     return found;
 }
 
-rvm_status search_open_all(search *s, double *best)
+rvm_status search_open(search *s, size_t count, double *best)
 {
     const fit_problem *p = s->problem;
     basis *b = &s->basis;
     rvm_status status = search_tidy(s);
-    b->candidates = p->dict->cols;
+    b->candidates = smaller(count, p->dict->cols);
     b->candidate = p->order;
     if (status == RVM_OK) status = inform_candidates(s);
     if (status != RVM_OK) return status;
-    judge_candidates(s);
-    size_t count = pick_best(s, SAMPLE, p->tol);
-    *best = count ? s->gains[s->picked[0]] : 0;
-    for (size_t j = 0; j < count; j++) s->chosen[j] = b->candidate[s->picked[j]];
-    b->candidates = count;
+    size_t chosen = pick_best(s, judge_candidates(s, 1), 8, SLOT, p->tol);
+    *best = chosen ? s->gains[s->picked[0]] : 0;
+    if (b->candidates <= 2 * CANDIDATES) return RVM_OK;
+    for (size_t j = 0; j < chosen; j++) s->chosen[j] = b->candidate[s->picked[j]];
+    b->candidates = chosen;
     b->candidate = s->chosen;
-    return count ? inform_candidates(s) : RVM_OK;
+    return chosen ? inform_candidates(s) : RVM_OK;
 }
 
-rvm_status search_intake(search *s, double *best)
+rvm_status search_intake(search *s, int exchanges, double *best)
 {
     const fit_problem *p = s->problem;
     rvm_status status = RVM_OK;
     *best = 0;
-    if (s->whole) return RVM_OK;
-    judge_candidates(s);
+    if (s->whole || s->basis.candidates == 0) return RVM_OK;
+    size_t limit = smaller(s->basis.capacity - 2 * BATCH, 2 * s->model.active + 4 * BATCH);
+    if (s->model.cols > limit) status = search_tidy(s);
+    if (status != RVM_OK) return status;
     size_t room = smaller(s->basis.capacity - s->basis.size - 1, s->basis.capacity - s->model.cols - 1);
-    size_t count = pick_best(s, smaller(s->batch, room), p->tol);
+    size_t count = smaller(pick_best(s, judge_candidates(s, exchanges), 1, BATCH, p->tol), smaller(s->thorough ? 2 * BATCH : BATCH / 2, room));
     if (count == 0) return RVM_OK;
     *best = s->gains[s->picked[0]];
     for (size_t j = 0; j < count; j++) s->picked[j] = s->basis.candidate[s->picked[j]];
     size_t before = s->basis.size;
-    enter(s, count, s->picked, 1);
+    for (size_t done = 0; done < count; done += BATCH)
+        enter(s, smaller(BATCH, count - done), s->picked + done, 1);
     status = basis_inform(&s->basis, before, &p->ticker, &s->now);
     follow_basis(s);
     return status;
@@ -265,11 +324,10 @@ static void note(search *s)
     s->now = (rvm_progress){ t->iteration, t->active, t->evidence, 1 / sqrt(t->precision) };
 }
 
-rvm_status search_climb(search *s, double tol)
+rvm_status search_climb(search *s, double tol, evidence_effort effort)
 {
     long moves = 400 + 20 * (long) s->model.cols;
-    /* moves inside the working set cost little: the tolerance there is finer */
-    rvm_status status = evidence_climb(&s->model, 0.1 * tol, &moves, s->work, &s->problem->ticker, &s->now);
+    rvm_status status = evidence_climb(&s->model, tol, effort, &moves, s->work, &s->problem->ticker, &s->now);
     note(s);
     if (status == RVM_OK && rvm_tick(&s->problem->ticker, &s->now)) status = RVM_INTERRUPTED;
     return status;
@@ -279,7 +337,7 @@ rvm_status search_tidy(search *s)
 {
     evidence_model *m = &s->model;
     size_t n = 0;
-    if (s->whole || m->cols < 2 * m->active + 2 * s->batch) return RVM_OK;
+    if (s->whole || m->cols == m->active) return RVM_OK;
     double *active = s->work, *triangle = active + m->rows * m->active;
     double *qr_work = triangle + m->active * m->active, *buffer = qr_work + linalg_qr_work(m->active);
     for (size_t j = 0; j < m->cols; j++) {
@@ -302,15 +360,21 @@ rvm_status search_tidy(search *s)
     return RVM_OK;
 }
 
-rvm_status search_settle(search *s, double tol)
+rvm_status search_settle(search *s, double tol, evidence_effort effort)
 {
-    for (;;) {
-        double best;
-        rvm_status status = search_climb(s, tol);
-        if (status == RVM_OK) status = search_tidy(s);
-        if (status == RVM_OK) status = search_intake(s, &best);
-        if (status != RVM_OK || !(best > tol) || s->result->iterations >= s->problem->maxit) return status;
+    const double finer = 0.1 * tol; /* moves inside the working set cost little */
+    evidence_effort on_the_way = effort == EFFORT_POLISH ? EFFORT_EXCHANGES : effort;
+    rvm_status status = RVM_OK;
+    double best = INFINITY;
+    for (double before = -INFINITY, value; best > tol && s->result->iterations < s->problem->maxit; before = value) {
+        status = search_climb(s, finer, on_the_way);
+        value = evidence_objective(&s->model);
+        /* a candidate may promise more than it has: rounding, with nearly dependent columns */
+        if (status != RVM_OK || value < before + finer) break;
+        if ((status = search_intake(s, effort != EFFORT_MOVES, &best)) != RVM_OK) break;
     }
+    if (status == RVM_OK && effort == EFFORT_POLISH) status = search_climb(s, finer, effort);
+    return status;
 }
 
 void search_save(search *s)
@@ -331,8 +395,8 @@ static rvm_status reenter_saved(search *s)
     size_t before = s->basis.size, missing = 0;
     for (size_t k = 0; k < s->saved_count; k++)
         if (!s->is_member[s->saved_member[k]]) s->picked[missing++] = s->saved_member[k];
-    for (size_t k = 0; k < missing; k += LARGEST_BATCH)
-        enter(s, smaller(LARGEST_BATCH, missing - k), s->picked + k, 0);
+    for (size_t k = 0; k < missing; k += BATCH)
+        enter(s, smaller(BATCH, missing - k), s->picked + k, 0);
     return missing ? basis_inform(&s->basis, before, &s->problem->ticker, &s->now) : RVM_OK;
 }
 
@@ -342,7 +406,7 @@ rvm_status search_restore(search *s)
     rvm_status status = RVM_OK;
     for (size_t j = 0; j < m->cols; j++) m->ratio[j] = INFINITY;
     if (!s->whole) {
-        if (m->cols + s->saved_count + LARGEST_BATCH > s->basis.capacity) {
+        if (m->cols + s->saved_count + BATCH > s->basis.capacity) {
             evidence_refresh(m);
             status = search_tidy(s);
         }

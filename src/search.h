@@ -14,6 +14,8 @@ typedef struct {
     const fit_problem *problem;
     fit_result *result;
     rvm_progress now;
+    dictionary dict; /* the problem's, with a store where columns are kept */
+    dictionary_store store;
     basis basis;
     evidence_model model; /* its coords are the working columns' */
     double *coords;       /* capacity x capacity */
@@ -23,30 +25,33 @@ typedef struct {
     double *saved, saved_precision, saved_value;
     double *root, *work, *columns, *scratch, *gains;
     size_t *picked, *chosen;
+    size_t *partner, *slots; /* exchanges: see judge_candidates(), pick_best() */
+    exchange_partner *partners;
+    double *partner_white;
     unsigned char *entered;
-    size_t batch; /* columns taken in at once, at most */
+    int thorough; /* poor maxima are likely (many dimensions) or looking for better ones is cheap */
     int whole;    /* the working set is the whole dictionary: nothing to take in */
-    int sees_all; /* the candidates are the whole dictionary */
 } search;
 
 rvm_status search_start(search *s, const fit_problem *problem, fit_result *result);
 
-/* Looks at every column of the dictionary, and makes the most promising ones the
- * candidates. best: the largest gain any of them offers. cost: a pass over the dictionary
- * with as many products as the working set has columns. */
-rvm_status search_open_all(search *s, double *best);
+/* Looks at the first `count` columns of problem->order, and makes them, or if they are
+ * many the most promising ones, the candidates. best: the largest gain any of them offers. cost: a pass over
+ * those columns with as many products as the working set has columns. */
+rvm_status search_open(search *s, size_t count, double *best);
 
-/* Takes the most promising candidates into the working set. best: the largest gain
- * that any candidate outside offered. cost: a pass over the candidates. */
-rvm_status search_intake(search *s, double *best);
+/* Takes the most promising candidates into the working set: such as would raise the
+ * evidence by coming in or, with exchanges set, by replacing a column of the model.
+ * best: the largest gain that any candidate offered. cost: a pass over the candidates. */
+rvm_status search_intake(search *s, int exchanges, double *best);
 
 /* Climbs, and notes the result in the trace. */
-rvm_status search_climb(search *s, double tol);
+rvm_status search_climb(search *s, double tol, evidence_effort effort);
 
 /* Intake and climb until no candidate offers more than tol. */
-rvm_status search_settle(search *s, double tol);
+rvm_status search_settle(search *s, double tol, evidence_effort effort);
 
-/* Drops idle columns from the working set when they are many. */
+/* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);
 
 void search_save(search *s);

@@ -172,6 +172,6 @@ void vector_deflate(size_t rows, size_t cols, double *E, size_t ld, const double
                     const double *target, double *squares, double *inner, int threads)
 {
     (void) threads;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && rows * cols > 200000)
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && rows * cols > 1000000)
     for (size_t c = 0; c < cols; c++) deflate_one(rows, E + c * ld, e, scale, target, squares + c, inner + c);
 }

@@ -290,12 +290,13 @@ void fit_case_use(fit_case *c, pool *p)
                             .trace = pool_bytes(p, (size_t) c->problem.maxit * sizeof(fit_trace)) };
 }
 
-static void make_case(fit_case *c, pool *p, size_t rows, size_t cols, const double *target)
+static void make_case(fit_case *c, pool *p, size_t rows, size_t dims, size_t cols, const double *target)
 {
   double square = 0;
   size_t *order = pool_sizes(p, cols), fixed;
   c->block.count = cols;
-  c->dict = (dictionary){ .rows = rows, .dims = 1, .cols = cols, .block_count = 1, .blocks = &c->block, .threads = 1 };
+  c->dict = (dictionary){ .rows = rows, .dims = dims, .cols = cols, .block_count = 1, .blocks = &c->block,
+                          .threads = 1 };
   order_columns(&c->dict, order, &fixed, pool_doubles(p, cols));
   for (size_t n = 0; n < rows; n++) square += target[n] * target[n];
   double precision = (double) rows / square;
@@ -309,20 +310,60 @@ static void make_case(fit_case *c, pool *p, size_t rows, size_t cols, const doub
 void fit_case_explicit(fit_case *c, pool *p, size_t rows, size_t cols, const double *X, const double *target)
 {
   c->block = (dictionary_block){ .columns = X };
-  make_case(c, p, rows, cols, target);
+  make_case(c, p, rows, 1, cols, target);
 }
 
-void fit_case_kernel(fit_case *c, pool *p, size_t rows, size_t centers, double width)
+void fit_case_kernel(fit_case *c, pool *p, size_t rows, size_t dims, size_t centers, double width)
 {
-  double *x = pool_doubles(p, rows), *z = pool_doubles(p, centers), *target = pool_doubles(p, rows);
+  double *x = pool_doubles(p, rows * dims), *z = pool_doubles(p, dims * centers), *target = pool_doubles(p, rows);
+  for (size_t i = 0; i < rows * dims; i++) x[i] = (2 * random_uniform() - 1) / width;
+  for (size_t i = 0; i < dims * centers; i++) z[i] = (2 * random_uniform() - 1) / width;
   for (size_t n = 0; n < rows; n++) {
-    double at = 2 * random_uniform() - 1;
-    x[n] = at / width;
-    target[n] = sin(5 * at) + 0.5 * cos(11 * at) + 0.1 * random_normal();
+    double first = x[n] * width, last = x[n + (dims - 1) * rows] * width;
+    target[n] = sin(5 * first) + 0.5 * cos(9 * last) + 0.1 * random_normal();
   }
-  for (size_t j = 0; j < centers; j++) z[j] = (2 * random_uniform() - 1) / width;
   c->block = (dictionary_block){ .kernel = { .type = KERNEL_GAUSSIAN }, .inputs = x, .centers = z };
-  make_case(c, p, rows, centers, target);
+  make_case(c, p, rows, dims, centers, target);
+}
+
+/* The result's precisions by column of the dictionary, relative to the noise. */
+static double *ratios_of(const fit_case *c, pool *p)
+{
+  double *ratio = pool_doubles(p, c->dict.cols);
+  for (size_t j = 0; j < c->dict.cols; j++) ratio[j] = INFINITY;
+  for (size_t k = 0; k < c->result.active; k++) ratio[c->result.which[k]] = c->result.ratio[k];
+  return ratio;
+}
+
+double fit_case_gain(const fit_case *c)
+{
+  pool local = { 0 };
+  size_t rows = c->dict.rows;
+  const double *t = c->problem.target;
+  double *column = pool_doubles(&local, rows), *turned = pool_doubles(&local, rows), *ratio = ratios_of(c, &local);
+  double *C = pool_zeros(&local, rows * rows), *inverse = pool_doubles(&local, rows * rows), best = 0;
+  for (size_t j = 0; j < c->dict.cols; j++) {
+    if (!isfinite(ratio[j])) continue;
+    dictionary_columns(&c->dict, 1, &j, column, rows);
+    for (size_t i = 0; i < rows * rows; i++) C[i] += column[i % rows] * column[i / rows] / ratio[j];
+  }
+  for (size_t n = 0; n < rows; n++) C[n + n * rows] += 1;
+  naive_inverse(rows, C, inverse);
+  evidence_setting now = c->problem.noise;
+  naive_product(rows, rows, 1, inverse, t, turned);
+  naive_cross(rows, 1, 1, turned, t, &now.quadratic);
+  now.precision = c->result.precision;
+  for (size_t j = 0; j < c->dict.cols; j++) {
+    double S, Q;
+    dictionary_columns(&c->dict, 1, &j, column, rows);
+    naive_product(rows, rows, 1, inverse, column, turned);
+    naive_cross(rows, 1, 1, turned, column, &S);
+    naive_cross(rows, 1, 1, turned, t, &Q);
+    double gain = evidence_best_move(&now, S, Q, ratio[j]).gain;
+    if (!(gain <= best)) best = gain;
+  }
+  pool_free(&local);
+  return best;
 }
 
 double fit_case_evidence(const fit_case *c)

@@ -6,7 +6,8 @@
 #include <math.h>
 
 #define CORE_TESTS(TEST) \
-  TEST(harness) TEST(vector) TEST(kernel) TEST(linalg) TEST(dictionary) TEST(order) TEST(basis)
+  TEST(harness) TEST(vector) TEST(kernel) TEST(linalg) TEST(dictionary) TEST(order) TEST(basis) \
+  TEST(evidence) TEST(posterior) TEST(likelihood) TEST(predict) TEST(search) TEST(fit)
 
 #define DECLARE_TEST(name) void test_##name(void);
 CORE_TESTS(DECLARE_TEST)

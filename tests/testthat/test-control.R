@@ -2,12 +2,14 @@ test_that("the defaults are as documented", {
   control <- rvm_control()
   expect_s3_class(control, "rvm_control")
   expect_identical(control$method, "fast")
-  expect_identical(control$tol, 1e-2)
+  expect_null(control$tol)
+  expect_identical(rvm:::core_control(control, 500)$tol, 0.01)
+  expect_identical(rvm:::core_control(control, 20000)$tol, 0.4)
   expect_identical(control$maxit, 1000L)
   expect_identical(control$progress, interactive())
   expect_gte(control$threads, 1L)
   expect_gt(control$memory, 1e6)
-  expect_output(print(control), "^method fast, tol 0.01, maxit 1000, ")
+  expect_output(print(control), "^method fast, maxit 1000, ")
 })
 
 test_that("bad settings are named", {

@@ -1,0 +1,229 @@
+/* The three drivers: known answers, interrupts, memory that runs out. */
+#include "fit.h"
+
+#include <string.h>
+
+#include "helper.h"
+#include "linalg.h"
+#include "posterior.h"
+#include "tests.h"
+
+typedef rvm_status (*driver)(const fit_problem *, fit_result *);
+static const driver drivers[] = { fit_fast, fit_mackay, fit_em };
+enum { DRIVERS = sizeof drivers / sizeof *drivers };
+
+/* Orthonormal columns and known noise: every precision has its own closed form. */
+static void closed_form(driver fit)
+{
+  pool p = { 0 };
+  fit_case c;
+  enum { ROWS = 40, COLS = 12 };
+  const double beta = 4;
+  double *X = pool_matrix(&p, ROWS, COLS, ROWS), *target = pool_matrix(&p, ROWS, 1, ROWS), *q = pool_doubles(&p, COLS);
+  linalg_qr(ROWS, COLS, X, ROWS, pool_doubles(&p, COLS * COLS), COLS, pool_doubles(&p, linalg_qr_work(COLS)));
+  for (size_t j = 0; j < COLS; j++)
+    for (size_t n = 0; n < ROWS; n++) target[n] += (j % 3 == 0 ? 2.0 + (double) j : 0) * X[n + j * ROWS];
+  naive_cross(ROWS, COLS, 1, X, target, q);
+  fit_case_explicit(&c, &p, ROWS, COLS, X, target);
+  c.problem.noise.noise_free = 0;
+  c.problem.noise.precision = c.problem.noise.precision_max = beta;
+  c.problem.tol = 1e-6;
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  CHECK(c.result.precision == beta);
+  fit_case_sort(&c);
+  size_t k = 0;
+  for (size_t j = 0; j < COLS; j++) {
+    double excess = beta * q[j] * q[j] - 1; /* the column belongs in when this is positive */
+    if (excess < 0) continue;
+    CHECK(k < c.result.active && c.result.which[k] == j);
+    if (k < c.result.active) CHECK_NEAR(c.result.ratio[k] * excess, 1.0, 1e-2);
+    k++;
+  }
+  CHECK(k == c.result.active);
+  pool_free(&p);
+}
+
+/* Three columns of forty make the target: they are found, with their weights, and nothing else matters. */
+static void sparse_model(driver fit, int weighted)
+{
+  pool p = { 0 };
+  fit_case c;
+  enum { ROWS = 80, COLS = 40 };
+  double *X = pool_matrix(&p, ROWS, COLS, ROWS), *target = pool_zeros(&p, ROWS), truth[COLS] = { 0 }, found[COLS] = { 0 };
+  double *scales = pool_doubles(&p, ROWS);
+  truth[2] = 3, truth[17] = -2, truth[39] = 1;
+  for (size_t n = 0; n < ROWS; n++) {
+    scales[n] = weighted ? 0.5 + random_uniform() : 1;
+    for (size_t j = 0; j < COLS; j++) target[n] += scales[n] * truth[j] * X[n + j * ROWS];
+    target[n] += 0.1 * random_normal();
+  }
+  fit_case_explicit(&c, &p, ROWS, COLS, X, target);
+  if (weighted) c.dict.row_scale = scales;
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  CHECK(c.result.converged);
+  CHECK_NEAR(1 / sqrt(c.result.precision), 0.1, 0.03);
+  CHECK(fit_case_gain(&c) <= c.problem.tol);
+
+  size_t m = c.result.active;
+  double *alpha = pool_doubles(&p, m);
+  posterior out = { .mean = pool_doubles(&p, m), .factor = pool_doubles(&p, m * m), .covariance = pool_doubles(&p, m * m) };
+  for (size_t k = 0; k < m; k++) alpha[k] = c.result.ratio[k] * c.result.precision;
+  CHECK(posterior_gaussian(&c.dict, target, ROWS, m, c.result.which, alpha, c.result.precision, &c.problem.work, &out) ==
+        RVM_OK);
+  for (size_t k = 0; k < m; k++) found[c.result.which[k]] = out.mean[k];
+  for (size_t j = 0; j < COLS; j++) CHECK_NEAR(found[j], truth[j], 0.05);
+  CHECK_NEAR(out.evidence, fit_case_evidence(&c), 1e-9);
+  CHECK_NEAR(out.evidence, c.result.trace[c.result.iterations - 1].evidence, fit == fit_fast ? INFINITY : 1e-6);
+  pool_free(&p);
+}
+
+/* Targets and columns at the edge of what there is to fit. */
+static void degenerate(driver fit)
+{
+  enum { ROWS = 20, COLS = 5 };
+  for (int kind = 0; kind < 5; kind++) {
+    pool p = { 0 };
+    fit_case c;
+    double *X = pool_matrix(&p, ROWS, COLS, ROWS), *target = pool_matrix(&p, ROWS, 1, ROWS);
+    size_t cols = kind == 0 ? 0 : COLS;
+    if (kind == 1) memset(X, 0, ROWS * COLS * sizeof(double));
+    if (kind == 2) memset(X, 0, ROWS * 2 * sizeof(double));
+    if (kind == 3) memcpy(X + ROWS, X, ROWS * sizeof(double));
+    if (kind == 4) memcpy(target, X + ROWS, ROWS * sizeof(double)); /* fits without noise */
+    fit_case_explicit(&c, &p, ROWS, cols, X, target);
+    CHECK(fit(&c.problem, &c.result) == RVM_OK);
+    CHECK(c.result.converged);
+    CHECK(c.result.precision > 0 && c.result.precision <= c.problem.noise.precision_max);
+    CHECK(c.result.active <= cols);
+    CHECK(isfinite(fit_case_evidence(&c)));
+    CHECK(fit_case_gain(&c) <= c.problem.tol);
+    if (kind < 2) CHECK(c.result.active == 0);
+    for (size_t k = 0; k < c.result.active && kind == 2; k++) CHECK(c.result.which[k] >= 2);
+    if (kind == 4) CHECK(c.result.active == 1 && c.result.which[0] == 1);
+    pool_free(&p);
+  }
+}
+
+/* Noise-free targets of many kinds: the model must hold what it claims. */
+static void exact_targets(driver fit)
+{
+  enum { ROWS = 20, COLS = 5, TRIES = 30 };
+  int right = 0;
+  for (int trial = 0; trial < TRIES; trial++) {
+    pool p = { 0 };
+    fit_case c;
+    double *X = pool_matrix(&p, ROWS, COLS, ROWS);
+    fit_case_explicit(&c, &p, ROWS, COLS, X, X + ROWS);
+    right += fit(&c.problem, &c.result) == RVM_OK && c.result.active == 1 && c.result.which[0] == 1;
+    pool_free(&p);
+  }
+  CHECK(right == TRIES);
+}
+
+static void few_iterations(driver fit)
+{
+  for (int maxit = 1; maxit < 6; maxit++) {
+    pool p = { 0 };
+    fit_case c;
+    fit_case_kernel(&c, &p, 60, 1, 40, 0.2);
+    c.problem.maxit = maxit;
+    fit_case_use(&c, &p);
+    CHECK(fit(&c.problem, &c.result) == RVM_OK);
+    CHECK(c.result.iterations <= maxit);
+    CHECK(!c.result.converged);
+    for (int i = 0; i < c.result.iterations; i++) {
+      const fit_trace *t = c.result.trace + i;
+      CHECK(t->iteration == i + 1 && isfinite(t->evidence) && t->precision > 0 && t->active >= 0);
+    }
+    pool_free(&p);
+  }
+}
+
+static void same_with_threads(driver fit, size_t rows, size_t centers)
+{
+  pool p = { 0 };
+  fit_case c;
+  fit_case_kernel(&c, &p, rows, 1, centers, 0.3);
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  fit_result one = c.result;
+  c.dict.threads = 2;
+  fit_case_use(&c, &p);
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  CHECK(c.result.active == one.active && c.result.iterations == one.iterations);
+  CHECK(c.result.precision == one.precision);
+  CHECK(memcmp(c.result.which, one.which, one.active * sizeof(size_t)) == 0);
+  CHECK(memcmp(c.result.ratio, one.ratio, one.active * sizeof(double)) == 0);
+  pool_free(&p);
+}
+
+/* Stopped at every tick there is: no tick follows, and every piece of memory is intact. */
+static void interrupted(driver fit, size_t rows, size_t dims, size_t centers, double width)
+{
+  pool p = { 0 };
+  fit_case c;
+  tick_counter ticks = { 0, 0 };
+  fit_case_kernel(&c, &p, rows, dims, centers, width);
+  c.problem.ticker = counting_ticker(&ticks);
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  long all = ticks.seen;
+  CHECK(all > 2);
+  for (long stop = 1; stop <= all; stop++) {
+    pool run = { 0 };
+    ticks = (tick_counter){ 0, stop };
+    fit_case_use(&c, &run);
+    CHECK(fit(&c.problem, &c.result) == RVM_INTERRUPTED);
+    CHECK(ticks.seen == stop);
+    pool_free(&run);
+  }
+  pool_free(&p);
+}
+
+/* Every single request for memory refused in turn. */
+static void out_of_memory(driver fit, size_t rows, size_t centers)
+{
+  pool p = { 0 };
+  fit_case c;
+  fit_case_kernel(&c, &p, rows, 1, centers, 0.3);
+  CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  for (size_t refuse = 1; refuse <= p.taken; refuse++) {
+    pool run = { .refuse = refuse };
+    fit_case_use(&c, &run);
+    CHECK(fit(&c.problem, &c.result) == RVM_NO_MEMORY);
+    pool_free(&run);
+  }
+  pool_free(&p);
+}
+
+/* The drivers that start with every column need room for all of them. */
+static void too_little_memory(driver fit)
+{
+  pool p = { 0 };
+  fit_case c;
+  fit_case_kernel(&c, &p, 60, 1, 40, 0.3);
+  c.problem.memory = 1000;
+  CHECK(fit(&c.problem, &c.result) == RVM_NO_MEMORY);
+  CHECK(p.taken == 0);
+  pool_free(&p);
+}
+
+void test_fit(void)
+{
+  random_seed(12);
+  for (size_t i = 0; i < DRIVERS; i++) {
+    closed_form(drivers[i]);
+    sparse_model(drivers[i], 0);
+    sparse_model(drivers[i], 1);
+    degenerate(drivers[i]);
+    exact_targets(drivers[i]);
+    few_iterations(drivers[i]);
+    same_with_threads(drivers[i], 500, 150); /* small, yet enough for two threads */
+    interrupted(drivers[i], 60, 1, 30, 0.3);
+    out_of_memory(drivers[i], 30, 20);
+  }
+  same_with_threads(fit_fast, 260, 1100);
+  interrupted(fit_fast, 260, 1, 1100, 0.3);
+  interrupted(fit_fast, 260, 3, 1000, 3);
+  out_of_memory(fit_fast, 260, 1100);
+  too_little_memory(fit_mackay);
+  too_little_memory(fit_em);
+}
