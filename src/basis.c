@@ -55,22 +55,26 @@ static void divide(size_t n, double *x, double by)
     for (size_t i = 0; i < n; i++) x[i] /= by;
 }
 
-/* What is left of a nearly dependent column is mostly rounding error, which is not
- * orthogonal to anything yet: after normalising, one more round makes it so. */
-static void append(basis *b, double *column, double length, int nearly_dependent, double *scratch, double *discard)
+/* Appends what is left of a column, unless there is nothing. Where little is left of what there was, the
+ * rounding error of the larger part is in it and not orthogonal to anything yet: after normalising, one more
+ * round makes it so. When that round takes most of it away, rounding was all there was. */
+static int append(basis *b, double *column, double length, int cancelled, double *scratch, double *discard)
 {
     size_t n = b->dict->rows;
     double *v = b->vectors + b->size * n;
     divide(n, column, length);
-    if (nearly_dependent) {
+    if (cancelled) {
         remove_span(b, 0, b->size, 1, column, scratch, discard);
-        divide(n, column, sqrt(vector_dot(n, column, column)));
+        double left = sqrt(vector_dot(n, column, column));
+        if (!(left > 0.5)) return 0;
+        divide(n, column, left);
     }
     memcpy(v, column, n * sizeof(double));
     double t = vector_dot(n, v, b->remainder);
     vector_add(n, -t, v, b->remainder);
     b->target_coords[b->size++] = t;
     b->rest = vector_dot(n, b->remainder, b->remainder);
+    return 1;
 }
 
 void basis_enter(basis *b, size_t count, const size_t *which, int skip_similar, double *columns, double *scratch,
@@ -93,8 +97,8 @@ void basis_enter(basis *b, size_t count, const size_t *which, int skip_similar, 
         entered[j] = !(skip_similar && left < 0.05 * outside);
         if (entered[j] && b->size < n && sqrt(left) > 64 * DBL_EPSILON * whole) {
             size_t at = b->size;
-            append(b, column, sqrt(left), sqrt(left) < 1e-6 * whole, scratch, scratch + b->capacity);
-            coords[at] = sqrt(left);
+            int cancelled = left < 0.01 * outside || sqrt(left) < 1e-6 * whole;
+            if (append(b, column, sqrt(left), cancelled, scratch, scratch + b->capacity)) coords[at] = sqrt(left);
         }
     }
 }

@@ -65,19 +65,20 @@ static double flat_optimum(const evidence_setting *s, double S, double Q, double
 {
     int follow = noise_follows(s) && s->precision < s->precision_max;
     double top, bottom;
+    double count = s->count + 2 * s->prior.noise_shape, quadratic = s->quadratic + 2 * s->prior.noise_rate;
     if (isfinite(ratio)) {
         double gamma = S / ratio, weight = Q * Q / ratio; /* ratio mu^2 */
         if (gamma > 1) gamma = 1;
         if (follow) {
-            top = ratio * gamma * (gamma * s->quadratic - weight);
-            bottom = (s->count - gamma) * weight - gamma * (1 - gamma) * s->quadratic;
+            top = ratio * gamma * (gamma * quadratic - weight);
+            bottom = (count - gamma) * weight - gamma * (1 - gamma) * quadratic;
         } else {
             top = ratio * gamma * gamma;
             bottom = s->precision * weight - gamma * (1 - gamma);
         }
     } else if (follow) {
-        top = S * (S * s->quadratic - Q * Q);
-        bottom = s->count * Q * Q - S * s->quadratic;
+        top = S * (S * quadratic - Q * Q);
+        bottom = count * Q * Q - S * quadratic;
     } else {
         top = S * S;
         bottom = s->precision * Q * Q - S;
@@ -124,8 +125,8 @@ static double prior_optimum(const evidence_setting *s, double S, double Q, doubl
 evidence_move evidence_best_move(const evidence_setting *s, double S, double Q, double ratio)
 {
     evidence_move out = { INFINITY, 0 }, in = { INFINITY, -INFINITY };
-    if (!(S > 0)) return (evidence_move){ ratio, 0 };
     if (isfinite(ratio)) out.gain = gain_of(s, S, Q, ratio, INFINITY);
+    if (!(S > 0)) return out;
     in.ratio = flat(&s->prior) ? flat_optimum(s, S, Q, ratio) : prior_optimum(s, S, Q, ratio);
     if (isfinite(in.ratio)) in.gain = gain_of(s, S, Q, ratio, in.ratio);
     return in.gain > out.gain ? in : out;
@@ -147,6 +148,11 @@ static void update(evidence_model *m, size_t j, double delta)
     memcpy(m->pivot, m->white + j * m->ld, m->rows * sizeof(double));
     vector_add(m->rows, -lambda * vector_dot(m->rows, m->pivot, m->white_target), m->pivot, m->white_target);
     vector_deflate(m->rows, m->cols, m->white, m->ld, m->pivot, lambda, m->white_target, m->S, m->Q, m->threads);
+    /* the column itself: (2) is white_j / root, without the cancellation */
+    double *own = m->white + j * m->ld;
+    for (size_t n = 0; n < m->rows; n++) own[n] = m->pivot[n] / root;
+    m->S[j] = vector_dot(m->rows, own, own);
+    m->Q[j] = vector_dot(m->rows, own, m->white_target);
     m->log_det += log(growth);
 }
 
@@ -330,12 +336,12 @@ static void compare_newcomer(newcomer *best, size_t which, double S, double Q)
     if (Q * Q > best->promise * (1 + 1e-9) * S) *best = (newcomer){ which, Q * Q / S, S, Q };
 }
 
-/* Whether a column in the model may have more than tol to gain: (gamma - a)^2 / (4 gamma)
+/* Whether a column in the model may have more than tol to gain: (gamma - a)^2 / (4 gamma^2)
  * to second order; or ought to leave (see flat_optimum()). */
 static int worth_a_look(const evidence_model *m, size_t j, double tol)
 {
     double gamma = m->S[j] / m->ratio[j], a = m->now.precision * m->Q[j] * m->Q[j] / m->ratio[j];
-    return (gamma - a) * (gamma - a) > 2 * tol * gamma || a < gamma * (1 - gamma) * 1.01;
+    return (gamma - a) * (gamma - a) > 2 * tol * gamma * gamma || a <= gamma * (1 - gamma) * 1.01;
 }
 
 /* The best single move of the working set. Ties within rounding go to the first
@@ -375,7 +381,8 @@ static int best_exchange(evidence_model *m, double tol)
 {
     size_t leaves = m->cols, enters = m->cols;
     double best = tol;
-    for (size_t j = 0; j < m->cols && flat(&m->now.prior); j++) {
+    if (!flat(&m->now.prior) || m->active > EXCHANGE_LIMIT) return 0;
+    for (size_t j = 0; j < m->cols; j++) {
         double d = m->ratio[j] - m->S[j];
         if (!isfinite(m->ratio[j]) || !(d > 1e-9 * m->ratio[j])) continue;
         newcomer outside = { m->cols, 0, 0, 0 };
@@ -423,11 +430,31 @@ size_t evidence_best_partner(double precision, size_t partners, const exchange_p
     return best;
 }
 
+/* Columns in the model that are multiples of one another, r_j = c r_i, share one weight in any proportion:
+ * nothing in the evidence tells them apart, and C stays when 1 / ratio_i takes over c^2 / ratio_j. So the first
+ * of them does. Returns whether there were any; flat hyperpriors only. cost: rows active^2. */
+static int merge_copies(evidence_model *m)
+{
+    int merged = 0;
+    if (!flat(&m->now.prior)) return 0;
+    for (size_t j = 0; j < m->cols; j++)
+        for (size_t i = 0; i < j && isfinite(m->ratio[j]); i++) {
+            if (!isfinite(m->ratio[i])) continue;
+            double shared = vector_dot(m->rows, m->coords + i * m->ld, m->coords + j * m->ld);
+            if (shared * shared < (1 - 1e-13) * m->size[i] * m->size[j]) continue;
+            m->ratio[i] = 1 / (1 / m->ratio[i] + m->size[j] / m->size[i] / m->ratio[j]);
+            m->ratio[j] = INFINITY;
+            merged = 1;
+        }
+    if (merged) evidence_refresh(m);
+    return merged;
+}
+
 rvm_status evidence_climb(evidence_model *m, double tol, evidence_effort effort, long *moves_left, double *work,
                           const rvm_ticker *ticker, rvm_progress *now)
 {
     const double flat_enough = 1e-5;
-    size_t estimates_in_a_row = 0;
+    size_t estimates_in_a_row = 0, steps = 0;
     int newton_failed = 0;
     while (*moves_left > 0) {
         evidence_move move = { INFINITY, 0 };
@@ -445,12 +472,12 @@ rvm_status evidence_climb(evidence_model *m, double tol, evidence_effort effort,
             estimates_in_a_row = 0;
             *moves_left -= (long) m->active + 1;
             int at_rest = newton_failed || largest < flat_enough || evidence_objective(m) - before < 1e-11;
-            if (!useful && at_rest && !best_exchange(m, tol)) break;
+            if (!useful && at_rest && !merge_copies(m) && !best_exchange(m, tol)) break;
         } else {
             --*moves_left;
             if (effort == EFFORT_MOVES || !best_exchange(m, tol)) break;
         }
-        if ((*moves_left & 63) == 0) {
+        if (++steps % 16 == 0) {
             now->evidence = evidence_objective(m);
             now->active = (int) m->active;
             if (rvm_tick(ticker, now)) return RVM_INTERRUPTED;

@@ -98,6 +98,9 @@ typedef enum { EFFORT_MOVES, EFFORT_EXCHANGES, EFFORT_POLISH } evidence_effort;
 rvm_status evidence_climb(evidence_model *model, double tol, evidence_effort effort, long *moves_left, double *work,
                           const rvm_ticker *ticker, rvm_progress *now);
 
+/* With more active columns than this, exchanges cost more than they bring. */
+enum { EXCHANGE_LIMIT = 256 };
+
 /* What an exchange needs to know of the active column that would leave. */
 typedef struct {
     double S_share, Q_share; /* 1 / d, Q_j / d, d = ratio_j - S_j */

@@ -18,7 +18,7 @@ typedef struct {
     const size_t *order;    /* the dictionary's columns; the first ones are a spread-out sample of it */
     size_t fixed_columns;   /* that many at the front of `order` are explicit columns */
     evidence_setting noise; /* count, precision_max, noise_free, prior; precision: start (or fixed) value */
-    double tol;             /* no single move may gain more at the end */
+    double tol;             /* no single move may gain more at the end of fit_fast() */
     int maxit;
     double memory; /* bytes the driver may take */
     rvm_workspace work;
@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     size_t active;
-    size_t *which;  /* cols of the dictionary; increasing */
+    size_t *which;  /* columns of the dictionary, in no particular order */
     double *ratio;  /* alpha / beta */
     double precision;
     int iterations, converged;

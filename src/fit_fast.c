@@ -10,7 +10,7 @@ static double first_noise(const search *s) { return s->thorough ? 0.02 : 0.1; }
 
 /* What a hop divides the noise variance by, in turn; 0 and below: hops of other kinds. */
 static const double hop_divisor[] = { 8, 30, 3, 100, 1000, 1.0 / 3, 0.1, 0, -1 };
-enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, FIRST_LEVEL = 1024 };
+enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOP_LIMIT = 256, FIRST_LEVEL = 1024 };
 
 /* Rounds of growth at a noise that is held, so that structure is not mistaken for noise. */
 static rvm_status grow(search *s, double precision, int rounds)
@@ -26,13 +26,35 @@ static rvm_status grow(search *s, double precision, int rounds)
     return status;
 }
 
-/* With wide kernels no column is worth much without others: where nothing takes off,
- * the noise is lowered further. */
-static rvm_status take_off(search *s)
+/* As many well-determined weights as cases: the fit interpolates, and what it says of
+ * its own uncertainty is worth nothing, however high its evidence. */
+static int interpolates(const evidence_model *m)
 {
+    double well_determined = 0;
+    for (size_t j = 0; j < m->cols; j++)
+        if (isfinite(m->ratio[j])) well_determined += m->S[j] / m->ratio[j];
+    return well_determined > 0.8 * m->now.count;
+}
+
+/* A hop of a large model would cost more than the fit. */
+static int can_hop(const search *s) { return s->model.active <= HOP_LIMIT && s->result->iterations < s->problem->maxit; }
+
+/* The first fit, from nothing. With wide kernels no column is worth much without
+ * others: where nothing takes off, the noise is lowered further. With narrow ones
+ * everything does: where the fit interpolates, it begins again with more noise. */
+static rvm_status first_fit(search *s)
+{
+    evidence_effort effort = s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES;
+    double precision = s->problem->noise.precision;
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
-        status = grow(s, s->problem->noise.precision / share, HOP_ROUNDS);
+        status = grow(s, precision / share, HOP_ROUNDS);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
+    for (double share = 5 * first_noise(s); share < 1 && status == RVM_OK && can_hop(s) && interpolates(&s->model); share *= 5) {
+        search_clear(s);
+        status = grow(s, precision / share, HOP_ROUNDS);
+        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
+    }
     return status;
 }
 
@@ -49,18 +71,8 @@ static void fill(search *s, int all_alike)
     }
     double ratio = all_alike ? size / m->now.count * s->problem->noise.precision / m->now.precision : exp(typical);
     for (size_t j = 0; j < m->cols; j++)
-        if (all_alike || !isfinite(m->ratio[j])) m->ratio[j] = ratio;
+        if (m->size[j] > 0 && (all_alike || !isfinite(m->ratio[j]))) m->ratio[j] = ratio;
     evidence_refresh(m);
-}
-
-/* As many well-determined weights as cases: the fit interpolates, and what it says of
- * its own uncertainty is worth nothing, however high its evidence. */
-static int interpolates(const evidence_model *m)
-{
-    double well_determined = 0;
-    for (size_t j = 0; j < m->cols; j++)
-        if (isfinite(m->ratio[j])) well_determined += m->S[j] / m->ratio[j];
-    return well_determined > 0.8 * m->now.count;
 }
 
 /* From a converged fit: the noise is lowered and held while the model grows, then
@@ -86,19 +98,18 @@ static rvm_status hop(search *s, double divisor, int *better)
     return status;
 }
 
-/* Hops of every kind in turn, until none of them helps any more. Where the first two
- * bring next to nothing the ground is smooth, and the others are not tried. */
+/* Hops of every kind in turn, until none of them helps any more. Where the first kind
+ * brings next to nothing and a thorough search is not called for, the others are not tried. */
 static rvm_status hops(search *s)
 {
     rvm_status status = RVM_OK;
     int kinds = s->thorough ? HOP_KINDS : 1;
-    for (int failures = 0, kind = 0; failures < kinds && status == RVM_OK;) {
+    for (int failures = 0, kind = 0; failures < kinds && status == RVM_OK && can_hop(s);) {
         int better;
         status = hop(s, hop_divisor[kind], &better);
         failures = better ? 0 : failures + 1;
         if (better && evidence_objective(&s->model) > s->saved_value + 0.01 * s->problem->noise.count) kinds = HOP_KINDS;
         if (!better) kind = (kind + 1) % kinds;
-        if (s->result->iterations >= s->problem->maxit) break;
     }
     return status;
 }
@@ -108,7 +119,8 @@ static rvm_status hops(search *s)
 static rvm_status refine(search *s)
 {
     double tol = s->problem->tol, best = 0;
-    size_t all = s->problem->dict->cols, level = all > 2 * FIRST_LEVEL ? FIRST_LEVEL : all;
+    size_t all = s->problem->dict->cols, first = s->thorough ? 16 * FIRST_LEVEL : FIRST_LEVEL;
+    size_t level = all > 2 * first ? first : all;
     rvm_status status = RVM_OK;
     while (status == RVM_OK && s->result->iterations < s->problem->maxit) {
         double before = evidence_objective(&s->model);
@@ -121,7 +133,7 @@ static rvm_status refine(search *s)
         }
         int risen = evidence_objective(&s->model) > before + 0.1 * tol;
         if (level == all && !(best > tol && risen)) break;
-        if (!(best > 10 * tol && risen) && level < all) level = all > 2 * 16 * level ? 16 * level : all;
+        if (!(best > tol && risen) && level < all) level = all > 2 * 16 * level ? 16 * level : all;
     }
     return status;
 }
@@ -130,10 +142,11 @@ rvm_status fit_fast(const fit_problem *problem, fit_result *result)
 {
     search s;
     rvm_status status = search_start(&s, problem, result);
-    if (status == RVM_OK && problem->noise.noise_free) status = take_off(&s);
-    if (status == RVM_OK) status = search_settle(&s, problem->tol, s.thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
+    if (status == RVM_OK)
+        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH);
     if (status == RVM_OK) status = hops(&s);
     if (status == RVM_OK && !s.whole) status = refine(&s);
+    if (status == RVM_OK && !s.whole) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
     if (status != RVM_OK) return status;
     result->active = 0;
     result->precision = s.model.now.precision;

@@ -47,7 +47,8 @@ static int allocate(descent *s, const fit_problem *p)
     model->S = rvm_take_doubles(&p->work, m);
     model->Q = rvm_take_doubles(&p->work, m);
     model->size = rvm_take_doubles(&p->work, m);
-    return s->coords && s->work && model->white && model->Q;
+    return s->coords && s->target && s->member && s->work && model->ratio && model->white && model->white_target &&
+           model->pivot && model->S && model->Q && model->size;
 }
 
 /* All columns in, with prior variances that together make up the target's; the

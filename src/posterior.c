@@ -17,7 +17,7 @@ static rvm_status compress(basis *b, size_t m, const size_t *which, const rvm_wo
     b->target_coords = rvm_take_doubles(work, b->capacity);
     b->remainder = rvm_take_doubles(work, n);
     double *columns = rvm_take_doubles(work, n * BATCH), *scratch = rvm_take_doubles(work, b->capacity * (BATCH + 1));
-    if (!b->vectors || !b->remainder || !columns || !scratch) return RVM_NO_MEMORY;
+    if (!b->vectors || !b->target_coords || !b->remainder || !columns || !scratch) return RVM_NO_MEMORY;
     basis_start(b);
     for (size_t j = 0; j < m; j += BATCH) {
         unsigned char entered[BATCH];

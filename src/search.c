@@ -9,7 +9,7 @@
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Below this many coordinates the working set is simply everything. */
-enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, EXCHANGE_TOL = 10 };
+enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, CHOSEN = 1024, EXCHANGE_TOL = 10 };
 
 static int is_small(const fit_problem *p)
 {
@@ -27,6 +27,23 @@ static size_t choose_capacity(const fit_problem *p)
     return capacity < (double) largest ? (size_t) capacity : largest;
 }
 
+static void *claim(const rvm_workspace *w, int *missing, size_t bytes)
+{
+    void *memory = w->take(w->context, bytes);
+    if (!memory) *missing = 1;
+    return memory;
+}
+
+static double *doubles(const rvm_workspace *w, int *missing, size_t count)
+{
+    return claim(w, missing, (count ? count : 1) * sizeof(double));
+}
+
+static size_t *sizes(const rvm_workspace *w, int *missing, size_t count)
+{
+    return claim(w, missing, (count ? count : 1) * sizeof(size_t));
+}
+
 static int allocate(search *s, size_t rows_kept, size_t capacity)
 {
     const fit_problem *p = s->problem;
@@ -34,40 +51,40 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     size_t n = p->dict->rows, m = p->dict->cols, width = s->whole ? m : capacity;
     basis *b = &s->basis;
     evidence_model *model = &s->model;
+    int missing = 0;
     b->capacity = capacity;
-    b->vectors = s->whole && rows_kept == n ? NULL : rvm_take_doubles(w, n * capacity);
-    b->target_coords = rvm_take_doubles(w, capacity);
-    b->remainder = rvm_take_doubles(w, n);
-    b->squares = rvm_take_doubles(w, m);
-    b->with_target = rvm_take_doubles(w, m);
-    b->coords = s->whole ? NULL : rvm_take_doubles(w, m * capacity);
-    s->coords = rvm_take_doubles(w, rows_kept * width);
-    s->member = rvm_take_sizes(w, width);
-    s->is_member = w->take(w->context, m + 1);
-    s->saved = rvm_take_doubles(w, width);
-    s->saved_member = rvm_take_sizes(w, width);
-    s->root = s->whole ? NULL : rvm_take_doubles(w, capacity * capacity);
-    s->work = rvm_take_doubles(w, evidence_newton_work(rows_kept, width) + (2 * TURN_ROWS + 4) * capacity +
+    b->vectors = s->whole && rows_kept == n ? NULL : doubles(w, &missing, n * capacity);
+    b->target_coords = doubles(w, &missing, capacity);
+    b->remainder = doubles(w, &missing, n);
+    b->squares = doubles(w, &missing, m);
+    b->with_target = doubles(w, &missing, m);
+    b->coords = s->whole ? NULL : doubles(w, &missing, m * capacity);
+    s->coords = doubles(w, &missing, rows_kept * width);
+    s->member = sizes(w, &missing, width);
+    s->is_member = claim(w, &missing, m + 1);
+    s->saved = doubles(w, &missing, width);
+    s->saved_member = sizes(w, &missing, width);
+    s->root = s->whole ? NULL : doubles(w, &missing, capacity * capacity);
+    s->work = doubles(w, &missing, evidence_newton_work(rows_kept, width) + (2 * TURN_ROWS + 4) * capacity +
                                       linalg_qr_work(capacity) + capacity * capacity);
-    s->columns = s->whole ? NULL : rvm_take_doubles(w, n * BATCH);
-    s->scratch = rvm_take_doubles(w, capacity * (BATCH + 1));
-    s->gains = rvm_take_doubles(w, m);
-    s->picked = rvm_take_sizes(w, m);
-    s->chosen = rvm_take_sizes(w, m);
-    s->partner = rvm_take_sizes(w, m);
-    s->partners = w->take(w->context, (width + 1) * sizeof(exchange_partner));
-    s->partner_white = s->whole ? NULL : rvm_take_doubles(w, capacity * capacity);
-    s->slots = s->whole ? NULL : rvm_take_sizes(w, (capacity + 1) * (SLOT + 1));
-    s->entered = w->take(w->context, m + 1);
-    model->ratio = rvm_take_doubles(w, width);
-    model->white = rvm_take_doubles(w, rows_kept * width);
-    model->white_target = rvm_take_doubles(w, capacity > n ? capacity : n);
-    model->S = rvm_take_doubles(w, width);
-    model->Q = rvm_take_doubles(w, width);
-    model->size = rvm_take_doubles(w, width);
-    model->pivot = rvm_take_doubles(w, capacity > n ? capacity : n);
-    return model->pivot != NULL && s->work != NULL && s->coords != NULL && model->white != NULL &&
-           (s->whole || (b->vectors != NULL && b->coords != NULL && s->columns != NULL && s->root != NULL));
+    s->columns = s->whole ? NULL : doubles(w, &missing, n * BATCH);
+    s->scratch = doubles(w, &missing, capacity * (BATCH + 1));
+    s->gains = doubles(w, &missing, m);
+    s->picked = sizes(w, &missing, m);
+    s->chosen = sizes(w, &missing, CHOSEN);
+    s->partner = sizes(w, &missing, m);
+    s->partners = claim(w, &missing, (width + 1) * sizeof(exchange_partner));
+    s->partner_white = s->whole ? NULL : doubles(w, &missing, capacity * capacity);
+    s->slots = s->whole ? NULL : sizes(w, &missing, (capacity + 1) * (SLOT + 1));
+    s->entered = claim(w, &missing, m + 1);
+    model->ratio = doubles(w, &missing, width);
+    model->white = doubles(w, &missing, rows_kept * width);
+    model->white_target = doubles(w, &missing, capacity > n ? capacity : n);
+    model->S = doubles(w, &missing, width);
+    model->Q = doubles(w, &missing, width);
+    model->size = doubles(w, &missing, width);
+    model->pivot = doubles(w, &missing, capacity > n ? capacity : n);
+    return !missing;
 }
 
 static rvm_status enter_sample(search *s);
@@ -215,6 +232,7 @@ static void judge_tile(search *s, size_t start, size_t count, size_t partners, d
         size_t at = start + i;
         double S, Q;
         s->gains[at] = -INFINITY;
+        s->partner[at] = partners;
         if (s->is_member[b->candidate[at]]) continue;
         candidate_statistics(s, at, turned + i, &S, &Q);
         s->gains[at] = evidence_best_move(&s->model.now, S, Q, INFINITY).gain;
@@ -235,7 +253,7 @@ static size_t judge_candidates(search *s, int exchanges)
     evidence_square_root(m, root, s->work + r * r);
     for (size_t i = 0; i < r; i++)
         for (size_t j = 0; j < r; j++) s->root[j + i * r] = root[i + j * r];
-    for (size_t j = 0; j < m->cols && exchanges; j++)
+    for (size_t j = 0; j < m->cols && exchanges && m->active <= EXCHANGE_LIMIT; j++)
         if (evidence_partner(m, j, s->partners + partners))
             memcpy(s->partner_white + partners++ * r, m->white + j * m->ld, r * sizeof(double));
     for (size_t t = 0; t < tiles; t++)
@@ -284,6 +302,7 @@ rvm_status search_open(search *s, size_t count, double *best)
     size_t chosen = pick_best(s, judge_candidates(s, 1), 8, SLOT, p->tol);
     *best = chosen ? s->gains[s->picked[0]] : 0;
     if (b->candidates <= 2 * CANDIDATES) return RVM_OK;
+    chosen = smaller(chosen, CHOSEN);
     for (size_t j = 0; j < chosen; j++) s->chosen[j] = b->candidate[s->picked[j]];
     b->candidates = chosen;
     b->candidate = s->chosen;
@@ -333,29 +352,40 @@ rvm_status search_climb(search *s, double tol, evidence_effort effort)
     return status;
 }
 
-rvm_status search_tidy(search *s)
+/* Keeps the active columns only. */
+static void drop_idle(search *s)
 {
     evidence_model *m = &s->model;
     size_t n = 0;
-    if (s->whole || m->cols == m->active) return RVM_OK;
-    double *active = s->work, *triangle = active + m->rows * m->active;
-    double *qr_work = triangle + m->active * m->active, *buffer = qr_work + linalg_qr_work(m->active);
     for (size_t j = 0; j < m->cols; j++) {
         if (!isfinite(m->ratio[j])) {
             s->is_member[s->member[j]] = 0;
             continue;
         }
-        memcpy(active + n * m->rows, s->coords + j * m->ld, m->rows * sizeof(double));
+        memmove(s->coords + n * m->ld, s->coords + j * m->ld, m->ld * sizeof(double));
         s->member[n] = s->member[j];
         m->ratio[n++] = m->ratio[j];
     }
-    if (linalg_qr(m->rows, n, active, m->rows, triangle, n, qr_work) != RVM_OK) return RVM_SINGULAR;
-    for (size_t j = 0; j < n; j++) {
-        memset(s->coords + j * m->ld, 0, m->ld * sizeof(double));
-        memcpy(s->coords + j * m->ld, triangle + j * n, n * sizeof(double));
-    }
     m->cols = n;
-    basis_turn(&s->basis, n, active, buffer);
+}
+
+rvm_status search_tidy(search *s)
+{
+    evidence_model *m = &s->model;
+    if (s->whole || m->cols == m->active) return RVM_OK;
+    drop_idle(s);
+    size_t n = m->cols;
+    if (n < m->rows) { /* else the columns depend on each other, and the basis is small already */
+        double *turn = s->work, *triangle = turn + m->rows * n, *qr_work = triangle + n * n;
+        for (size_t j = 0; j < n; j++) memcpy(turn + j * m->rows, s->coords + j * m->ld, m->rows * sizeof(double));
+        rvm_status status = linalg_qr(m->rows, n, turn, m->rows, triangle, n, qr_work);
+        if (status != RVM_OK) return status;
+        for (size_t j = 0; j < n; j++) {
+            memset(s->coords + j * m->ld, 0, m->ld * sizeof(double));
+            memcpy(s->coords + j * m->ld, triangle + j * n, n * sizeof(double));
+        }
+        basis_turn(&s->basis, n, turn, qr_work + linalg_qr_work(n));
+    }
     follow_basis(s);
     return RVM_OK;
 }
@@ -421,6 +451,12 @@ rvm_status search_restore(search *s)
     else
         follow_basis(s);
     return status;
+}
+
+void search_clear(search *s)
+{
+    for (size_t j = 0; j < s->model.cols; j++) s->model.ratio[j] = INFINITY;
+    evidence_refresh(&s->model);
 }
 
 void search_hold_noise(search *s, double precision)

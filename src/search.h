@@ -54,6 +54,9 @@ rvm_status search_settle(search *s, double tol, evidence_effort effort);
 /* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);
 
+/* All columns out of the model. */
+void search_clear(search *s);
+
 void search_save(search *s);
 rvm_status search_restore(search *s);
 

@@ -255,7 +255,8 @@ static double dense_value(const subject *s, size_t row, size_t column)
 void subject_make(subject *s, pool *p, size_t rows, size_t dims, size_t explicit_columns, size_t centers, int scaled)
 {
   static const kernel kinds[SUBJECT_BLOCKS] = {
-    { KERNEL_GAUSSIAN, 0, 0, 0 }, { KERNEL_NONE, 0, 0, 0 }, { KERNEL_MATERN32, 0, 0, 0 }, { KERNEL_POLYNOMIAL, 2, 0.5, 1 }
+    { KERNEL_GAUSSIAN, 0, 0, 0 }, { KERNEL_NONE, 0, 0, 0 }, { KERNEL_MATERN32, 0, 0, 0 },
+    { KERNEL_POLYNOMIAL, 2, 0.5, 1 }
   };
   size_t first = 0;
   double *scales = scaled ? pool_doubles(p, rows) : NULL;
@@ -335,7 +336,7 @@ static double *ratios_of(const fit_case *c, pool *p)
   return ratio;
 }
 
-double fit_case_gain(const fit_case *c)
+double fit_case_gain(const fit_case *c, double *slope)
 {
   pool local = { 0 };
   size_t rows = c->dict.rows;
@@ -353,6 +354,7 @@ double fit_case_gain(const fit_case *c)
   naive_product(rows, rows, 1, inverse, t, turned);
   naive_cross(rows, 1, 1, turned, t, &now.quadratic);
   now.precision = c->result.precision;
+  *slope = 0;
   for (size_t j = 0; j < c->dict.cols; j++) {
     double S, Q;
     dictionary_columns(&c->dict, 1, &j, column, rows);
@@ -361,6 +363,7 @@ double fit_case_gain(const fit_case *c)
     naive_cross(rows, 1, 1, turned, t, &Q);
     double gain = evidence_best_move(&now, S, Q, ratio[j]).gain;
     if (!(gain <= best)) best = gain;
+    if (isfinite(ratio[j])) *slope = fmax(*slope, 0.5 * fabs(S - now.precision * Q * Q) / ratio[j]);
   }
   pool_free(&local);
   return best;

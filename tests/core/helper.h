@@ -89,8 +89,9 @@ typedef struct {
 void fit_case_explicit(fit_case *c, pool *p, size_t rows, size_t cols, const double *X, const double *target);
 /* Inputs in [-1, 1], a smooth target with noise, Gaussian kernels at centres of their own. */
 void fit_case_kernel(fit_case *c, pool *p, size_t rows, size_t dims, size_t centers, double width);
-/* The most that any move of one column would still gain, S and Q the plain way. */
-double fit_case_gain(const fit_case *c);
+/* The most that any move of one column would still gain, S and Q the plain way. slope: the largest
+ * |d evidence / d log ratio| of the columns that are in. */
+double fit_case_gain(const fit_case *c, double *slope);
 /* The log evidence of the result, the plain way. */
 double fit_case_evidence(const fit_case *c);
 /* The result's columns in increasing order. */

@@ -11,7 +11,7 @@ enum { PAD = 3 };
 static void runs(pool *p, const subject *s)
 {
   size_t rows = s->dict.rows;
-  for (size_t row0 = 0; row0 < rows; row0 += 101)
+  for (size_t row0 = 0; row0 < rows; row0 += 1 + rows / 4)
     for (size_t j = 0; j < s->dict.cols; j++) {
       size_t count = rows - row0 < 7 ? rows - row0 : 7;
       double *out = pool_doubles(p, count);
@@ -48,13 +48,20 @@ static void projections(pool *p, const subject *s, size_t count, const size_t *w
   if (with_squares) CHECK(difference(count, squares, expected_squares) < 1e-12);
 }
 
-static void against_matrix(size_t rows, size_t dims, size_t explicit_columns, size_t centers, int scaled)
+static void against_matrix(size_t rows, size_t dims, size_t explicit_columns, size_t centers, int scaled, int stored)
 {
   pool p = { 0 };
   subject s;
+  dictionary_store store;
   subject_make(&s, &p, rows, dims, explicit_columns, centers, scaled);
+  if (stored) {
+    store = (dictionary_store){ pool_doubles(&p, rows * s.dict.cols), pool_bytes(&p, s.dict.cols) };
+    memset(store.known, 0, s.dict.cols);
+    s.dict.store = &store;
+  }
   size_t cols = s.dict.cols, *which = pool_sizes(&p, cols);
   random_order(cols, which);
+  projections(&p, &s, cols / 2, which, 1, 1); /* a store knows these from here on */
   runs(&p, &s);
   for (s.dict.threads = 1; s.dict.threads <= 2; s.dict.threads++) {
     columns(&p, &s, cols, which);
@@ -67,7 +74,16 @@ static void against_matrix(size_t rows, size_t dims, size_t explicit_columns, si
   pool_free(&p);
 }
 
-/* A pass over 1e8 values is interrupted on its way; what threads do does not change it. */
+static void store_size(void)
+{
+  dictionary small = { .rows = 100, .cols = 50, .dims = 1 }, large = { .rows = 100000, .cols = 1000, .dims = 1 };
+  CHECK(dictionary_store_bytes(&small) == 8.0 * 100 * 50);
+  CHECK(dictionary_store_bytes(&large) == 0);
+  large.dims = 100;
+  CHECK(dictionary_store_bytes(&large) == 8.0 * 100000 * 1000);
+}
+
+/* A pass over more than 1e8 values asks twice whether to go on; every column gives the same sum. */
 static void long_pass(void)
 {
   pool p = { 0 };
@@ -105,11 +121,14 @@ static void interrupted(void)
 void test_dictionary(void)
 {
   random_seed(4);
-  against_matrix(1, 1, 1, 1, 0);
-  against_matrix(17, 3, 2, 5, 1);
-  against_matrix(257, 5, 3, 17, 0);
-  against_matrix(600, 2, 0, 9, 1);
-  against_matrix(1500, 4, 4, 22, 1); /* enough for two threads */
+  for (int stored = 0; stored < 2; stored++) {
+    against_matrix(1, 1, 1, 1, 0, stored);
+    against_matrix(17, 3, 2, 5, 1, stored);
+    against_matrix(257, 5, 3, 17, 0, stored);
+    against_matrix(600, 2, 0, 9, 1, stored);
+  }
+  against_matrix(21000, 2, 4, 32, 1, 1); /* enough for two threads */
+  store_size();
   interrupted();
   long_pass();
 }

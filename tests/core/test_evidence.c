@@ -310,12 +310,14 @@ static void climb_with_copies(void)
   enum { ROWS = 15, COLS = 12 };
   evidence_model m = make_model(&p, ROWS, COLS, 0, 1, priors);
   double *coords = pool_copy(&p, m.ld * (COLS - 1) + ROWS, m.coords);
-  for (size_t j = COLS / 2; j < COLS; j++) memcpy(coords + j * m.ld, coords + (j - COLS / 2) * m.ld, ROWS * sizeof(double));
+  for (size_t j = COLS / 2; j < COLS; j++)
+    memcpy(coords + j * m.ld, coords + (j - COLS / 2) * m.ld, ROWS * sizeof(double));
   m.coords = coords;
   evidence_refresh(&m);
+  double *work = pool_doubles(&p, evidence_newton_work(ROWS, COLS));
   long moves = 10000;
   rvm_progress now = { 0 };
-  CHECK(evidence_climb(&m, 1e-3, EFFORT_POLISH, &moves, pool_doubles(&p, evidence_newton_work(ROWS, COLS)), NULL, &now) == RVM_OK);
+  CHECK(evidence_climb(&m, 1e-3, EFFORT_POLISH, &moves, work, NULL, &now) == RVM_OK);
   CHECK(moves > 0);
   for (size_t j = 0; j < COLS / 2; j++) CHECK(!(isfinite(m.ratio[j]) && isfinite(m.ratio[j + COLS / 2])));
   check_statistics(&p, &m);
@@ -335,7 +337,7 @@ static void climb_is_bounded(void)
   CHECK(m.active <= 3 && moves <= 0);
   tick_counter ticks = { 0, 1 };
   rvm_ticker ticker = counting_ticker(&ticks);
-  many += 64 - many % 64 + 1; /* a tick follows the first move */
+  m = make_model(&p, 30, 40, 0, 1, priors); /* from the start: enough moves for a tick */
   CHECK(evidence_climb(&m, 1e-4, EFFORT_POLISH, &many, work, &ticker, &now) == RVM_INTERRUPTED);
   CHECK(ticks.seen == 1);
   CHECK_NEAR(now.evidence, evidence_objective(&m), 1e-12);
@@ -343,32 +345,41 @@ static void climb_is_bounded(void)
   pool_free(&p);
 }
 
-/* A column outside judged as the replacement of each active one, the noise held. */
+/* After a climb: a column outside judged as the replacement of each active one, the noise held. */
 static void best_partner(void)
 {
   pool p = { 0 };
-  enum { ROWS = 18, COLS = 9, ACTIVE = 6 };
-  evidence_model m = make_model(&p, ROWS, COLS, ACTIVE, 0, priors);
-  exchange_partner partners[ACTIVE], none;
-  for (size_t k = 0; k < ACTIVE; k++) {
-    CHECK(evidence_partner(&m, k, partners + k));
-    CHECK_NEAR(partners[k].loss, objective_with(&m, k, INFINITY) - evidence_objective(&m), 1e-9);
+  enum { ROWS = 18, COLS = 20 };
+  evidence_model m = make_model(&p, ROWS, COLS, 0, 0, priors);
+  exchange_partner *partner = pool_bytes(&p, COLS * sizeof *partner);
+  size_t *index = pool_sizes(&p, COLS), partners = 0;
+  long moves = 1000;
+  rvm_progress now = { 0 };
+  double *work = pool_doubles(&p, evidence_newton_work(ROWS, COLS));
+  CHECK(evidence_climb(&m, 1e-8, EFFORT_MOVES, &moves, work, NULL, &now) == RVM_OK);
+  for (size_t j = 0; j < COLS; j++) {
+    CHECK(evidence_partner(&m, j, partner + partners) == (isfinite(m.ratio[j]) ? 1 : 0));
+    if (!isfinite(m.ratio[j])) continue;
+    CHECK_NEAR(partner[partners].loss, objective_with(&m, j, INFINITY) - evidence_objective(&m), 1e-9);
+    index[partners++] = j;
   }
-  CHECK(!evidence_partner(&m, ACTIVE, &none)); /* not in the model */
-  for (size_t candidate = ACTIVE; candidate < COLS; candidate++) {
-    double *shared = pool_doubles(&p, 2 * ACTIVE), gain = 0, expected = 0, before = evidence_objective(&m);
-    size_t expected_partner = ACTIVE;
-    for (size_t k = 0; k < ACTIVE; k++) {
-      double rise = exchanged(&m, k, candidate) - before;
-      if (rise > expected) expected = rise, expected_partner = k;
-      naive_cross(ROWS, 1, 1, m.white + k * m.ld, m.white + candidate * m.ld, shared + 2 * k);
+  CHECK(partners > 1 && partners < COLS);
+  for (size_t candidate = 0; candidate < COLS; candidate++) {
+    double *shared = pool_doubles(&p, 2 * partners), before = evidence_objective(&m), gain = -50, expected = gain;
+    size_t best = partners;
+    if (isfinite(m.ratio[candidate])) continue;
+    for (size_t k = 0; k < partners; k++) {
+      double rise = exchanged(&m, index[k], candidate) - before;
+      /* an exchange is one only if the newcomer comes in when the other is gone */
+      if (rise > partner[k].loss + 1e-8 && rise > expected) expected = rise, best = k;
+      naive_cross(ROWS, 1, 1, m.white + index[k] * m.ld, m.white + candidate * m.ld, shared + 2 * k);
     }
-    CHECK(evidence_best_partner(m.now.precision, ACTIVE, partners, shared, 2, m.S[candidate], m.Q[candidate], &gain) ==
-          expected_partner);
+    CHECK(evidence_best_partner(m.now.precision, partners, partner, shared, 2, m.S[candidate], m.Q[candidate], &gain) ==
+          best);
     CHECK_NEAR(gain, expected, 1e-9);
   }
   m.now.prior = priors[2];
-  CHECK(!evidence_partner(&m, 0, &none)); /* a hyperprior that is not flat */
+  CHECK(!evidence_partner(&m, index[0], partner)); /* a hyperprior that is not flat */
   pool_free(&p);
 }
 
@@ -377,7 +388,8 @@ static void square_root(size_t rows, size_t cols)
   pool p = { 0 };
   evidence_model m = make_model(&p, rows, cols, cols / 2, 0, priors);
   double *T = pool_doubles(&p, rows * rows), *product = pool_doubles(&p, rows * rows);
-  double *packed = pool_doubles(&p, rows * cols), *C = pool_doubles(&p, rows * rows), *inverse = pool_doubles(&p, rows * rows);
+  double *C = pool_doubles(&p, rows * rows), *inverse = pool_doubles(&p, rows * rows);
+  double *packed = pool_doubles(&p, rows * cols);
   for (size_t j = 0; j < cols; j++) memcpy(packed + j * rows, m.coords + j * m.ld, rows * sizeof(double));
   naive_marginal(rows, cols, packed, m.ratio, 1, C);
   naive_inverse(rows, C, inverse);

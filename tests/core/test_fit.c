@@ -49,8 +49,8 @@ static void sparse_model(driver fit, int weighted)
   pool p = { 0 };
   fit_case c;
   enum { ROWS = 80, COLS = 40 };
-  double *X = pool_matrix(&p, ROWS, COLS, ROWS), *target = pool_zeros(&p, ROWS), truth[COLS] = { 0 }, found[COLS] = { 0 };
-  double *scales = pool_doubles(&p, ROWS);
+  double *X = pool_matrix(&p, ROWS, COLS, ROWS), *target = pool_zeros(&p, ROWS), *scales = pool_doubles(&p, ROWS);
+  double truth[COLS] = { 0 }, found[COLS] = { 0 };
   truth[2] = 3, truth[17] = -2, truth[39] = 1;
   for (size_t n = 0; n < ROWS; n++) {
     scales[n] = weighted ? 0.5 + random_uniform() : 1;
@@ -62,18 +62,21 @@ static void sparse_model(driver fit, int weighted)
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
   CHECK(c.result.converged);
   CHECK_NEAR(1 / sqrt(c.result.precision), 0.1, 0.03);
-  CHECK(fit_case_gain(&c) <= c.problem.tol);
+  double slope, gain = fit_case_gain(&c, &slope);
+  if (fit == fit_fast) CHECK(gain <= c.problem.tol); /* what the others prune is gone for good */
+  CHECK(slope < 1e-4);
 
   size_t m = c.result.active;
   double *alpha = pool_doubles(&p, m);
-  posterior out = { .mean = pool_doubles(&p, m), .factor = pool_doubles(&p, m * m), .covariance = pool_doubles(&p, m * m) };
+  posterior out = { .mean = pool_doubles(&p, m), .factor = pool_doubles(&p, m * m),
+                    .covariance = pool_doubles(&p, m * m) };
   for (size_t k = 0; k < m; k++) alpha[k] = c.result.ratio[k] * c.result.precision;
-  CHECK(posterior_gaussian(&c.dict, target, ROWS, m, c.result.which, alpha, c.result.precision, &c.problem.work, &out) ==
-        RVM_OK);
+  CHECK(posterior_gaussian(&c.dict, target, ROWS, m, c.result.which, alpha, c.result.precision, &c.problem.work,
+                           &out) == RVM_OK);
   for (size_t k = 0; k < m; k++) found[c.result.which[k]] = out.mean[k];
   for (size_t j = 0; j < COLS; j++) CHECK_NEAR(found[j], truth[j], 0.05);
   CHECK_NEAR(out.evidence, fit_case_evidence(&c), 1e-9);
-  CHECK_NEAR(out.evidence, c.result.trace[c.result.iterations - 1].evidence, fit == fit_fast ? INFINITY : 1e-6);
+  if (fit != fit_fast) CHECK_NEAR(out.evidence, c.result.trace[c.result.iterations - 1].evidence, 1e-6);
   pool_free(&p);
 }
 
@@ -96,7 +99,8 @@ static void degenerate(driver fit)
     CHECK(c.result.precision > 0 && c.result.precision <= c.problem.noise.precision_max);
     CHECK(c.result.active <= cols);
     CHECK(isfinite(fit_case_evidence(&c)));
-    CHECK(fit_case_gain(&c) <= c.problem.tol);
+    double slope, gain = fit_case_gain(&c, &slope);
+    if (fit == fit_fast) CHECK(gain <= c.problem.tol);
     if (kind < 2) CHECK(c.result.active == 0);
     for (size_t k = 0; k < c.result.active && kind == 2; k++) CHECK(c.result.which[k] >= 2);
     if (kind == 4) CHECK(c.result.active == 1 && c.result.which[0] == 1);
@@ -139,30 +143,36 @@ static void few_iterations(driver fit)
   }
 }
 
+static int same_result(const fit_result *a, const fit_result *b)
+{
+  return a->active == b->active && a->iterations == b->iterations && a->precision == b->precision &&
+         memcmp(a->which, b->which, b->active * sizeof(size_t)) == 0 &&
+         memcmp(a->ratio, b->ratio, b->active * sizeof(double)) == 0;
+}
+
 static void same_with_threads(driver fit, size_t rows, size_t centers)
 {
   pool p = { 0 };
   fit_case c;
   fit_case_kernel(&c, &p, rows, 1, centers, 0.3);
+  c.problem.maxit = 30;
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
   fit_result one = c.result;
   c.dict.threads = 2;
   fit_case_use(&c, &p);
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
-  CHECK(c.result.active == one.active && c.result.iterations == one.iterations);
-  CHECK(c.result.precision == one.precision);
-  CHECK(memcmp(c.result.which, one.which, one.active * sizeof(size_t)) == 0);
-  CHECK(memcmp(c.result.ratio, one.ratio, one.active * sizeof(double)) == 0);
+  CHECK(same_result(&c.result, &one));
   pool_free(&p);
 }
 
 /* Stopped at every tick there is: no tick follows, and every piece of memory is intact. */
-static void interrupted(driver fit, size_t rows, size_t dims, size_t centers, double width)
+static void interrupted(driver fit, size_t rows, size_t dims, size_t centers, double width, int maxit)
 {
   pool p = { 0 };
   fit_case c;
   tick_counter ticks = { 0, 0 };
   fit_case_kernel(&c, &p, rows, dims, centers, width);
+  c.problem.maxit = maxit;
   c.problem.ticker = counting_ticker(&ticks);
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
   long all = ticks.seen;
@@ -178,17 +188,19 @@ static void interrupted(driver fit, size_t rows, size_t dims, size_t centers, do
   pool_free(&p);
 }
 
-/* Every single request for memory refused in turn. */
+/* Every single request for memory refused in turn; some the fit can do without. */
 static void out_of_memory(driver fit, size_t rows, size_t centers)
 {
   pool p = { 0 };
   fit_case c;
   fit_case_kernel(&c, &p, rows, 1, centers, 0.3);
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
+  fit_result all = c.result;
   for (size_t refuse = 1; refuse <= p.taken; refuse++) {
     pool run = { .refuse = refuse };
     fit_case_use(&c, &run);
-    CHECK(fit(&c.problem, &c.result) == RVM_NO_MEMORY);
+    rvm_status status = fit(&c.problem, &c.result);
+    CHECK(status == RVM_NO_MEMORY || (status == RVM_OK && same_result(&c.result, &all)));
     pool_free(&run);
   }
   pool_free(&p);
@@ -216,13 +228,14 @@ void test_fit(void)
     degenerate(drivers[i]);
     exact_targets(drivers[i]);
     few_iterations(drivers[i]);
-    same_with_threads(drivers[i], 500, 150); /* small, yet enough for two threads */
-    interrupted(drivers[i], 60, 1, 30, 0.3);
+    same_with_threads(drivers[i], 300, 100);
+    interrupted(drivers[i], 40, 1, 15, 0.3, 500);
     out_of_memory(drivers[i], 30, 20);
   }
   same_with_threads(fit_fast, 260, 1100);
-  interrupted(fit_fast, 260, 1, 1100, 0.3);
-  interrupted(fit_fast, 260, 3, 1000, 3);
+  same_with_threads(fit_fast, 2100, 1000); /* enough for two threads */
+  interrupted(fit_fast, 260, 1, 1100, 0.3, 500);
+  interrupted(fit_fast, 20, 3, 13000, 3, 20);
   out_of_memory(fit_fast, 260, 1100);
   too_little_memory(fit_mackay);
   too_little_memory(fit_em);

@@ -29,8 +29,8 @@ static void permutation(size_t explicit_columns, size_t centers)
 static void row_order(size_t dims, size_t centers)
 {
   pool p = { 0 };
-  size_t *order = pool_sizes(&p, centers), *shuffled_order = pool_sizes(&p, centers), *shuffle = pool_sizes(&p, centers);
-  size_t explicit_count;
+  size_t *order = pool_sizes(&p, centers), *shuffled_order = pool_sizes(&p, centers);
+  size_t *shuffle = pool_sizes(&p, centers), explicit_count;
   double *z = pool_matrix(&p, dims, centers, dims), *shuffled = pool_doubles(&p, dims * centers);
   double *keys = pool_doubles(&p, centers);
   random_order(centers, shuffle);

@@ -38,5 +38,5 @@ void test_predict(void)
     against_dense(rows[i], 1, 0, 1);
     against_dense(rows[i], 2, 5, 1);
   }
-  against_dense(3000, 3, 6, 2); /* enough for two threads */
+  against_dense(3000, 4, 22, 2); /* enough for two threads */
 }

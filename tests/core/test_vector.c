@@ -102,7 +102,8 @@ static void deflations(size_t rows, size_t cols, int threads)
   size_t ld = rows + PAD, cells = extent(rows, cols, ld);
   double *E = pool_matrix(&p, rows, cols, ld), *e = pool_matrix(&p, rows, 1, rows), *t = pool_matrix(&p, rows, 1, rows);
   double *expected = pool_copy(&p, cells, E), *squares = pool_doubles(&p, cols), *inner = pool_doubles(&p, cols);
-  double *expected_squares = pool_zeros(&p, cols), *expected_inner = pool_zeros(&p, cols), scale = 0.3 / (double) (rows + 1);
+  double *expected_squares = pool_zeros(&p, cols), *expected_inner = pool_zeros(&p, cols);
+  const double scale = 0.3 / (double) (rows + 1);
   for (size_t c = 0; c < cols; c++) {
     double *column = expected + c * ld, d = 0;
     for (size_t n = 0; n < rows; n++) d += e[n] * column[n];
@@ -134,5 +135,5 @@ void test_vector(void)
       }
     }
   }
-  deflations(801, 257, 2); /* enough for two threads */
+  deflations(4001, 257, 2); /* enough for two threads */
 }
