@@ -15,7 +15,7 @@ enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOP
 /* Rounds of growth at a noise that is held, so that structure is not mistaken for noise. */
 static rvm_status grow(search *s, double precision, int rounds)
 {
-    double best = INFINITY, tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
+    double best = INFINITY, tol = fmax(s->problem->tol, (s->thorough ? 1e-4 : 1e-3) * s->problem->noise.count);
     search_hold_noise(s, precision);
     rvm_status status = search_climb(s, tol, EFFORT_MOVES);
     for (int round = 0; round < rounds && best > tol && status == RVM_OK; round++) {
@@ -45,15 +45,15 @@ static int can_hop(const search *s) { return s->model.active <= HOP_LIMIT && s->
 static rvm_status first_fit(search *s)
 {
     evidence_effort effort = s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES;
-    double precision = s->problem->noise.precision;
+    double precision = s->problem->noise.precision, left;
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
         status = grow(s, precision / share, HOP_ROUNDS);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort, &left);
     for (double share = 5 * first_noise(s); share < 1 && status == RVM_OK && can_hop(s) && interpolates(&s->model); share *= 5) {
         search_clear(s);
         status = grow(s, precision / share, HOP_ROUNDS);
-        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
+        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort, &left);
     }
     return status;
 }
@@ -79,14 +79,14 @@ static void fill(search *s, int all_alike)
  * set free. What comes out is kept when its evidence is higher. */
 static rvm_status hop(search *s, double divisor, int *better)
 {
-    double least = s->problem->tol;
+    double least = s->problem->tol, left;
     rvm_status status = RVM_OK;
     search_save(s);
     if (divisor > 0)
         status = grow(s, s->model.now.precision * divisor, HOP_ROUNDS);
     else
         fill(s, divisor < 0);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES, &left);
     if (status == RVM_OK && evidence_objective(&s->model) > s->saved_value - 1) {
         /* a large problem is polished once, at the end: a rise that may be lack of polish is none */
         status = search_climb(s, 0.1 * s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
@@ -118,7 +118,7 @@ static rvm_status hops(search *s)
  * among a sample, then among sixteen times as many, and so on to all of them. */
 static rvm_status refine(search *s)
 {
-    double tol = s->problem->tol, best = 0;
+    double tol = s->problem->tol, best = 0, left = 0;
     size_t all = s->problem->dict->cols, first = s->thorough ? 16 * FIRST_LEVEL : FIRST_LEVEL;
     size_t level = all > 2 * first ? first : all;
     rvm_status status = RVM_OK;
@@ -127,7 +127,8 @@ static rvm_status refine(search *s)
         status = search_open(s, level, &best);
         if (status != RVM_OK) break;
         if (best > tol) {
-            status = search_settle(s, tol, EFFORT_POLISH);
+            status = search_settle(s, tol, EFFORT_POLISH, &left);
+            if (!(left > tol) && s->basis.candidates == all) break; /* every column was among those looked at */
             if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
                 status = hops(s);
         }
@@ -141,12 +142,13 @@ static rvm_status refine(search *s)
 rvm_status fit_fast(const fit_problem *problem, fit_result *result)
 {
     search s;
+    double left;
     rvm_status status = search_start(&s, problem, result);
     if (status == RVM_OK)
-        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH);
+        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH, &left);
     if (status == RVM_OK) status = hops(&s);
     if (status == RVM_OK && !s.whole) status = refine(&s);
-    if (status == RVM_OK && !s.whole) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
+    if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
     if (status != RVM_OK) return status;
     result->active = 0;
     result->precision = s.model.now.precision;

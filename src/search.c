@@ -347,6 +347,7 @@ rvm_status search_climb(search *s, double tol, evidence_effort effort)
 {
     long moves = 400 + 20 * (long) s->model.cols;
     rvm_status status = evidence_climb(&s->model, tol, effort, &moves, s->work, &s->problem->ticker, &s->now);
+    s->polished = effort == EFFORT_POLISH;
     note(s);
     if (status == RVM_OK && rvm_tick(&s->problem->ticker, &s->now)) status = RVM_INTERRUPTED;
     return status;
@@ -390,18 +391,18 @@ rvm_status search_tidy(search *s)
     return RVM_OK;
 }
 
-rvm_status search_settle(search *s, double tol, evidence_effort effort)
+rvm_status search_settle(search *s, double tol, evidence_effort effort, double *best)
 {
     const double finer = 0.1 * tol; /* moves inside the working set cost little */
     evidence_effort on_the_way = effort == EFFORT_POLISH ? EFFORT_EXCHANGES : effort;
     rvm_status status = RVM_OK;
-    double best = INFINITY;
-    for (double before = -INFINITY, value; best > tol && s->result->iterations < s->problem->maxit; before = value) {
+    *best = INFINITY;
+    for (double before = -INFINITY, value; *best > tol && s->result->iterations < s->problem->maxit; before = value) {
         status = search_climb(s, finer, on_the_way);
         value = evidence_objective(&s->model);
         /* a candidate may promise more than it has: rounding, with nearly dependent columns */
         if (status != RVM_OK || value < before + finer) break;
-        if ((status = search_intake(s, effort != EFFORT_MOVES, &best)) != RVM_OK) break;
+        if ((status = search_intake(s, effort != EFFORT_MOVES, best)) != RVM_OK) break;
     }
     if (status == RVM_OK && effort == EFFORT_POLISH) status = search_climb(s, finer, effort);
     return status;

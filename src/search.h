@@ -30,6 +30,7 @@ typedef struct {
     double *partner_white;
     unsigned char *entered;
     int thorough; /* poor maxima are likely (many dimensions) or looking for better ones is cheap */
+    int polished; /* the last climb went to the very maximum */
     int whole;    /* the working set is the whole dictionary: nothing to take in */
 } search;
 
@@ -48,8 +49,8 @@ rvm_status search_intake(search *s, int exchanges, double *best);
 /* Climbs, and notes the result in the trace. */
 rvm_status search_climb(search *s, double tol, evidence_effort effort);
 
-/* Intake and climb until no candidate offers more than tol. */
-rvm_status search_settle(search *s, double tol, evidence_effort effort);
+/* Intake and climb until no candidate offers more than tol. best: what one still does. */
+rvm_status search_settle(search *s, double tol, evidence_effort effort, double *best);
 
 /* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);
