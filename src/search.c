@@ -394,18 +394,19 @@ rvm_status search_tidy(search *s)
 rvm_status search_settle(search *s, double tol, evidence_effort effort, double *best)
 {
     const double finer = 0.1 * tol; /* moves inside the working set cost little */
-    evidence_effort on_the_way = effort == EFFORT_POLISH ? EFFORT_EXCHANGES : effort;
-    rvm_status status = RVM_OK;
-    *best = INFINITY;
-    for (double before = -INFINITY, value; *best > tol && s->result->iterations < s->problem->maxit; before = value) {
-        status = search_climb(s, finer, on_the_way);
-        value = evidence_objective(&s->model);
+    evidence_effort now = effort == EFFORT_POLISH ? EFFORT_EXCHANGES : effort;
+    double before = -INFINITY;
+    for (;;) {
+        rvm_status status = search_climb(s, finer, now);
+        double value = evidence_objective(&s->model);
+        if (status == RVM_OK) status = search_intake(s, effort != EFFORT_MOVES, best);
+        if (status != RVM_OK || s->result->iterations >= s->problem->maxit) return status;
         /* a candidate may promise more than it has: rounding, with nearly dependent columns */
-        if (status != RVM_OK || value < before + finer) break;
-        if ((status = search_intake(s, effort != EFFORT_MOVES, best)) != RVM_OK) break;
+        int done = !(*best > tol) || value < before + finer;
+        if (done && now == effort) return RVM_OK;
+        if (done) now = effort; /* only the polish is left */
+        before = done ? -INFINITY : value;
     }
-    if (status == RVM_OK && effort == EFFORT_POLISH) status = search_climb(s, finer, effort);
-    return status;
 }
 
 void search_save(search *s)
