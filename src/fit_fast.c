@@ -124,11 +124,11 @@ static rvm_status refine(search *s)
     rvm_status status = RVM_OK;
     while (status == RVM_OK && s->result->iterations < s->problem->maxit) {
         double before = evidence_objective(&s->model);
-        status = search_open(s, level, &best);
+        if (!s->polished) status = search_climb(s, 0.1 * tol, EFFORT_POLISH);
+        if (status == RVM_OK) status = search_open(s, level, &best);
         if (status != RVM_OK) break;
         if (best > tol) {
             status = search_settle(s, tol, EFFORT_POLISH, &left);
-            if (!(left > tol) && s->basis.candidates == all) break; /* every column was among those looked at */
             if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
                 status = hops(s);
         }
