@@ -45,15 +45,15 @@ static int can_hop(const search *s) { return s->model.active <= HOP_LIMIT && s->
 static rvm_status first_fit(search *s)
 {
     evidence_effort effort = s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES;
-    double precision = s->problem->noise.precision, left;
+    double precision = s->problem->noise.precision;
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
         status = grow(s, precision / share, HOP_ROUNDS);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort, &left);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
     for (double share = 5 * first_noise(s); share < 1 && status == RVM_OK && can_hop(s) && interpolates(&s->model); share *= 5) {
         search_clear(s);
         status = grow(s, precision / share, HOP_ROUNDS);
-        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort, &left);
+        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
     }
     return status;
 }
@@ -79,14 +79,14 @@ static void fill(search *s, int all_alike)
  * set free. What comes out is kept when its evidence is higher. */
 static rvm_status hop(search *s, double divisor, int *better)
 {
-    double least = s->problem->tol, left;
+    double least = s->problem->tol;
     rvm_status status = RVM_OK;
     search_save(s);
     if (divisor > 0)
         status = grow(s, s->model.now.precision * divisor, HOP_ROUNDS);
     else
         fill(s, divisor < 0);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES, &left);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     if (status == RVM_OK && evidence_objective(&s->model) > s->saved_value - 1) {
         /* a large problem is polished once, at the end: a rise that may be lack of polish is none */
         status = search_climb(s, 0.1 * s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
@@ -118,7 +118,7 @@ static rvm_status hops(search *s)
  * among a sample, then among sixteen times as many, and so on to all of them. */
 static rvm_status refine(search *s)
 {
-    double tol = s->problem->tol, best = 0, left = 0;
+    double tol = s->problem->tol, best = 0;
     size_t all = s->problem->dict->cols, first = s->thorough ? 16 * FIRST_LEVEL : FIRST_LEVEL;
     size_t level = all > 2 * first ? first : all;
     rvm_status status = RVM_OK;
@@ -128,7 +128,7 @@ static rvm_status refine(search *s)
         if (status == RVM_OK) status = search_open(s, level, &best);
         if (status != RVM_OK) break;
         if (best > tol) {
-            status = search_settle(s, tol, EFFORT_POLISH, &left);
+            status = search_settle(s, tol, EFFORT_POLISH);
             if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
                 status = hops(s);
         }
@@ -142,10 +142,9 @@ static rvm_status refine(search *s)
 rvm_status fit_fast(const fit_problem *problem, fit_result *result)
 {
     search s;
-    double left;
     rvm_status status = search_start(&s, problem, result);
     if (status == RVM_OK)
-        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH, &left);
+        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH);
     if (status == RVM_OK) status = hops(&s);
     if (status == RVM_OK && !s.whole) status = refine(&s);
     if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);

@@ -95,25 +95,16 @@ void glue_check(rvm_status status)
     Rf_error("%s", message);
 }
 
-/* Inputs divided by the widths, as the kernels want them. */
-static double *scaled_inputs(SEXP x, SEXP width)
+/* Points divided by the widths, as the kernels want them: inputs as they come, a
+ * centre contiguous. */
+static double *divided(SEXP points, SEXP width, int contiguous)
 {
-    size_t rows = (size_t) Rf_nrows(x), dims = (size_t) Rf_ncols(x);
-    double *out = (double *) R_alloc(rows * dims + 1, sizeof(double));
-    for (size_t k = 0; k < dims; k++) {
-        double w = XLENGTH(width) ? REAL(width)[k] : 1;
-        for (size_t n = 0; n < rows; n++) out[n + k * rows] = REAL(x)[n + k * rows] / w;
-    }
-    return out;
-}
-
-static double *scaled_centers(SEXP centers, SEXP width)
-{
-    size_t count = (size_t) Rf_nrows(centers), dims = (size_t) Rf_ncols(centers);
+    size_t count = (size_t) Rf_nrows(points), dims = (size_t) Rf_ncols(points);
     double *out = (double *) R_alloc(count * dims + 1, sizeof(double));
     for (size_t k = 0; k < dims; k++) {
         double w = XLENGTH(width) ? REAL(width)[k] : 1;
-        for (size_t i = 0; i < count; i++) out[k + i * dims] = REAL(centers)[i + k * count] / w;
+        for (size_t i = 0; i < count; i++)
+            out[contiguous ? k + i * dims : i + k * count] = REAL(points)[i + k * count] / w;
     }
     return out;
 }
@@ -141,8 +132,8 @@ dictionary glue_dictionary(SEXP x, SEXP blocks, const double *row_scale, int thr
             b.count = (size_t) Rf_ncols(columns);
         } else {
             SEXP centers = glue_element(block, "centers");
-            b.inputs = scaled_inputs(x, width);
-            b.centers = scaled_centers(centers, width);
+            b.inputs = divided(x, width, 0);
+            b.centers = divided(centers, width, 1);
             b.count = (size_t) Rf_nrows(centers);
         }
         first += b.count;

@@ -391,18 +391,18 @@ rvm_status search_tidy(search *s)
     return RVM_OK;
 }
 
-rvm_status search_settle(search *s, double tol, evidence_effort effort, double *best)
+rvm_status search_settle(search *s, double tol, evidence_effort effort)
 {
     const double finer = 0.1 * tol; /* moves inside the working set cost little */
     evidence_effort now = effort == EFFORT_POLISH ? EFFORT_EXCHANGES : effort;
-    double before = -INFINITY;
+    double before = -INFINITY, best;
     for (;;) {
         rvm_status status = search_climb(s, finer, now);
         double value = evidence_objective(&s->model);
-        if (status == RVM_OK) status = search_intake(s, effort != EFFORT_MOVES, best);
+        if (status == RVM_OK) status = search_intake(s, effort != EFFORT_MOVES, &best);
         if (status != RVM_OK || s->result->iterations >= s->problem->maxit) return status;
         /* a candidate may promise more than it has: rounding, with nearly dependent columns */
-        int done = !(*best > tol) || value < before + finer;
+        int done = !(best > tol) || value < before + finer;
         if (done && now == effort) return RVM_OK;
         if (done) now = effort; /* only the polish is left */
         before = done ? -INFINITY : value;

@@ -49,8 +49,8 @@ rvm_status search_intake(search *s, int exchanges, double *best);
 /* Climbs, and notes the result in the trace. */
 rvm_status search_climb(search *s, double tol, evidence_effort effort);
 
-/* Intake and climb until no candidate offers more than tol. best: what one still does. */
-rvm_status search_settle(search *s, double tol, evidence_effort effort, double *best);
+/* Intake and climb until no candidate offers more than tol. */
+rvm_status search_settle(search *s, double tol, evidence_effort effort);
 
 /* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);

@@ -2,9 +2,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 RVM_CLONES
 double vector_dot(size_t count, const double *a, const double *b)

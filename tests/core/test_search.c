@@ -103,10 +103,9 @@ static void returns_to_saved(void)
   pool p = { 0 };
   fit_case c;
   search s;
-  double left;
   fit_case_kernel(&c, &p, ROWS, 1, CENTERS, 0.1);
   CHECK(search_start(&s, &c.problem, &c.result) == RVM_OK);
-  CHECK(search_settle(&s, c.problem.tol, EFFORT_POLISH, &left) == RVM_OK);
+  CHECK(search_settle(&s, c.problem.tol, EFFORT_POLISH) == RVM_OK);
   search_save(&s);
   double value = evidence_objective(&s.model), precision = s.model.now.precision, best;
   size_t active = s.model.active;
