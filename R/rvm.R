@@ -214,6 +214,7 @@ fit_frame <- function(frame, settings) {
     error = function(condition) stop_rvm(conditionMessage(condition))
   )
   if (!core$converged) warn_not_converged(core$iterations)
+  if (core$held) warn_held(core$sigma)
   new_rvm(frame, settings, kernels, scaling, restrict(candidates, core$active), core)
 }
 
@@ -227,6 +228,12 @@ fixed_noise <- function(noise, response) {
                   format(noise))
   }
   noise
+}
+
+warn_held <- function(sigma) {
+  warning("The kernel is too narrow for these data: left alone, the fit would pass through every observation. ",
+          "The noise is held at ", format(sigma, digits = 3), "; a wider kernel, or `noise =`, would tell you more.",
+          call. = FALSE)
 }
 
 warn_not_converged <- function(iterations) {

@@ -5,6 +5,7 @@
 
 #include "linalg.h"
 #include "vector.h"
+#include "whiten.h"
 
 /* The share of its squared length below which a column counts as spent. */
 static const double SPENT = 1e-13;
@@ -145,12 +146,12 @@ static void update(evidence_model *m, size_t j, double delta)
 {
     double growth = 1 + delta * m->S[j], root = sqrt(growth > 1e-300 ? growth : 1e-300);
     double lambda = delta / (root * (1 + root));
-    memcpy(m->pivot, m->white + j * m->ld, m->rows * sizeof(double));
-    vector_add(m->rows, -lambda * vector_dot(m->rows, m->pivot, m->white_target), m->pivot, m->white_target);
-    vector_deflate(m->rows, m->cols, m->white, m->ld, m->pivot, lambda, m->white_target, m->S, m->Q, m->threads);
+    memcpy(m->panel, m->white + j * m->ld, m->rows * sizeof(double));
+    vector_add(m->rows, -lambda * vector_dot(m->rows, m->panel, m->white_target), m->panel, m->white_target);
+    vector_deflate(m->rows, m->cols, m->white, m->ld, m->panel, lambda, m->white_target, m->S, m->Q, m->threads);
     /* the column itself: (2) is white_j / root, without the cancellation */
     double *own = m->white + j * m->ld;
-    for (size_t n = 0; n < m->rows; n++) own[n] = m->pivot[n] / root;
+    for (size_t n = 0; n < m->rows; n++) own[n] = m->panel[n] / root;
     m->S[j] = vector_dot(m->rows, own, own);
     m->Q[j] = vector_dot(m->rows, own, m->white_target);
     m->log_det += log(growth);
@@ -160,23 +161,58 @@ static void update(evidence_model *m, size_t j, double delta)
  * of it is rounding, and nothing to build on. */
 static int is_spent(const evidence_model *m, size_t j) { return m->S[j] < SPENT * m->size[j]; }
 
-void evidence_refresh(evidence_model *m)
+/* Puts a panel of columns into the model: white, its target and, where asked for, T itself. */
+static void put_in(evidence_model *m, size_t count, const size_t *which, double *T)
 {
-    for (size_t j = 0; j < m->cols; j++) {
-        memcpy(m->white + j * m->ld, m->coords + j * m->ld, m->rows * sizeof(double));
-        m->S[j] = m->size[j] = vector_dot(m->rows, m->coords + j * m->ld, m->coords + j * m->ld);
-        m->Q[j] = vector_dot(m->rows, m->coords + j * m->ld, m->target);
+    whiten_panel panel = { .rows = m->rows, .count = count, .vectors = m->panel };
+    double ratio[PANEL];
+    for (size_t k = 0; k < count; k++) {
+        memcpy(m->panel + k * m->rows, m->white + which[k] * m->ld, m->rows * sizeof(double));
+        ratio[k] = m->ratio[which[k]];
     }
-    memcpy(m->white_target, m->target, m->rows * sizeof(double));
+    m->log_det += whiten_factor(&panel, ratio);
+    whiten_apply(&panel, m->cols, m->white, m->ld, m->threads);
+    whiten_apply(&panel, 1, m->white_target, m->rows, 1);
+    if (T) whiten_apply(&panel, m->rows, T, m->rows, m->threads);
+    for (size_t k = 0; k < count; k++) whiten_own(&panel, k, m->white + which[k] * m->ld);
+}
+
+static void start_afresh(evidence_model *m, double *T)
+{
     m->log_det = 0;
     m->active = 0;
-    for (size_t j = 0; j < m->cols; j++)
-        if (isfinite(m->ratio[j])) {
-            update(m, j, 1 / m->ratio[j]);
-            m->active++;
+    for (size_t j = 0; j < m->cols; j++) {
+        memcpy(m->white + j * m->ld, m->coords + j * m->ld, m->rows * sizeof(double));
+        m->size[j] = vector_dot(m->rows, m->coords + j * m->ld, m->coords + j * m->ld);
+    }
+    memcpy(m->white_target, m->target, m->rows * sizeof(double));
+    if (!T) return;
+    memset(T, 0, m->rows * m->rows * sizeof(double));
+    for (size_t n = 0; n < m->rows; n++) T[n + n * m->rows] = 1;
+}
+
+void evidence_refresh_with_root(evidence_model *m, double *T)
+{
+    size_t which[PANEL], count = 0;
+    start_afresh(m, T);
+    for (size_t j = 0; j < m->cols; j++) {
+        if (!isfinite(m->ratio[j])) continue;
+        which[count++] = j;
+        m->active++;
+        if (count == PANEL) {
+            put_in(m, count, which, T);
+            count = 0;
         }
+    }
+    if (count > 0) put_in(m, count, which, T);
+    for (size_t j = 0; j < m->cols; j++) {
+        m->S[j] = vector_dot(m->rows, m->white + j * m->ld, m->white + j * m->ld);
+        m->Q[j] = vector_dot(m->rows, m->white + j * m->ld, m->white_target);
+    }
     measure(m);
 }
+
+void evidence_refresh(evidence_model *m) { evidence_refresh_with_root(m, NULL); }
 
 void evidence_apply(evidence_model *m, size_t j, double ratio)
 {
@@ -218,21 +254,6 @@ void evidence_fit_noise(evidence_model *m)
             }
     whole.prior.noise_rate = rate;
     s->precision = best_precision(&whole, s->quadratic);
-}
-
-void evidence_square_root(const evidence_model *m, double *out, double *work)
-{
-    size_t n = m->rows;
-    double *pivot = work, *squares = work + n, *inner = work + 2 * n;
-    memset(out, 0, n * n * sizeof(double));
-    for (size_t i = 0; i < n; i++) out[i + i * n] = 1;
-    for (size_t j = 0; j < m->cols; j++) {
-        if (!isfinite(m->ratio[j])) continue;
-        memset(pivot, 0, n * sizeof(double));
-        vector_combine(n, n, out, n, 1, m->coords + j * m->ld, n, pivot, n);
-        double root = sqrt(1 + vector_dot(n, pivot, pivot) / m->ratio[j]);
-        vector_deflate(n, n, out, n, pivot, 1 / (m->ratio[j] * root * (1 + root)), pivot, squares, inner, m->threads);
-    }
 }
 
 /* The least ratio whose weight, times the rounding error of a kernel value, stays

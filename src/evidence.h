@@ -27,6 +27,7 @@
 #include <stddef.h>
 
 #include "core.h"
+#include "whiten.h"
 
 /* Gamma(shape, rate) on every alpha and on the noise precision, as densities of
  * their logarithms: shape log(alpha) - rate alpha. All 0: flat. */
@@ -63,13 +64,16 @@ typedef struct {
     double *white;  /* rows x cols, leading dimension ld */
     double *white_target; /* rows */
     double *S, *Q, *size; /* cols; size: squared length of the column */
-    double *pivot;        /* rows; work space of a move */
+    double *panel;        /* rows x PANEL; work space */
     size_t active;
     int threads;
 } evidence_model;
 
-/* Everything from the ratios alone. cost: 8 rows cols active. */
+/* Everything from the ratios alone. cost: 4 rows cols active. */
 void evidence_refresh(evidence_model *model);
+
+/* The same, and T itself (rows x rows): T'T = C^-1, white = T coords. cost: 4 rows (rows + cols) active. */
+void evidence_refresh_with_root(evidence_model *model, double *T);
 
 /* Moves column j to `ratio`. cost: 8 rows cols. */
 void evidence_apply(evidence_model *model, size_t j, double ratio);
@@ -115,8 +119,5 @@ int evidence_partner(const evidence_model *model, size_t j, exchange_partner *ou
  * partners: then which (else `partners`), and *gain is raised. cost: partners. */
 size_t evidence_best_partner(double precision, size_t partners, const exchange_partner *partner, const double *shared,
                              size_t stride, double S, double Q, double *gain);
-
-/* out (rows x rows) = T for the present ratios. work: 3 rows. cost: 10 rows^2 active. */
-void evidence_square_root(const evidence_model *model, double *out, double *work);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct {
     double *ratio;  /* alpha / beta */
     double precision;
     int iterations, converged;
+    int held; /* the noise, for otherwise the fit would interpolate */
     fit_trace *trace; /* maxit of them */
 } fit_result;
 

@@ -10,7 +10,11 @@ static double first_noise(const search *s) { return s->thorough ? 0.02 : 0.1; }
 
 /* What a hop divides the noise variance by, in turn; 0 and below: hops of other kinds. */
 static const double hop_divisor[] = { 8, 30, 3, 100, 1000, 1.0 / 3, 0.1, 0, -1 };
-enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOP_LIMIT = 256, FIRST_LEVEL = 1024 };
+enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOP_LIMIT = 512, HOLD_FROM = 200, HOLD_STEPS = 6, FIRST_LEVEL = 1024 };
+
+/* Determined weights as a share of the cases: from here a fit interpolates; and where one of so
+ * many functions that does is brought back to. */
+static const double INTERPOLATING = 0.8, SOBER = 0.5;
 
 /* Rounds of growth at a noise that is held, so that structure is not mistaken for noise. */
 static rvm_status grow(search *s, double precision, int rounds)
@@ -26,35 +30,49 @@ static rvm_status grow(search *s, double precision, int rounds)
     return status;
 }
 
-/* As many well-determined weights as cases: the fit interpolates, and what it says of
- * its own uncertainty is worth nothing, however high its evidence. */
-static int interpolates(const evidence_model *m)
+/* The weights that the data determine (the sum of gamma), as a share of the cases. */
+static double share_determined(const evidence_model *m)
 {
-    double well_determined = 0;
+    double determined = 0;
     for (size_t j = 0; j < m->cols; j++)
-        if (isfinite(m->ratio[j])) well_determined += m->S[j] / m->ratio[j];
-    return well_determined > 0.8 * m->now.count;
+        if (isfinite(m->ratio[j])) determined += m->S[j] / m->ratio[j];
+    return determined / m->now.count;
 }
+
+/* Nearly as many determined weights as cases: the fit interpolates, and what it says of
+ * its own uncertainty is worth nothing, however high its evidence. */
+static int interpolates(const evidence_model *m) { return share_determined(m) > INTERPOLATING; }
 
 /* A hop of a large model would cost more than the fit. */
 static int can_hop(const search *s) { return s->model.active <= HOP_LIMIT && s->result->iterations < s->problem->maxit; }
 
 /* The first fit, from nothing. With wide kernels no column is worth much without
- * others: where nothing takes off, the noise is lowered further. With narrow ones
- * everything does: where the fit interpolates, it begins again with more noise. */
+ * others: where nothing takes off, the noise is lowered further. */
 static rvm_status first_fit(search *s)
 {
-    evidence_effort effort = s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES;
-    double precision = s->problem->noise.precision;
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
-        status = grow(s, precision / share, HOP_ROUNDS);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
-    for (double share = 5 * first_noise(s); share < 1 && status == RVM_OK && can_hop(s) && interpolates(&s->model); share *= 5) {
-        search_clear(s);
-        status = grow(s, precision / share, HOP_ROUNDS);
-        if (status == RVM_OK) status = search_settle(s, s->problem->tol, effort);
+        status = grow(s, s->problem->noise.precision / share, HOP_ROUNDS);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
+    return status;
+}
+
+/* With narrow kernels every case can have a function of its own, and the evidence rises until
+ * there is no noise left. A few dozen exact observations may be interpolated on purpose; where
+ * hundreds are, the kernel is to blame: the noise is then held for good, at the level (by bisection
+ * of its log, up to half the target's variance) at which half as many weights are determined. */
+static rvm_status hold_back(search *s)
+{
+    const double most = s->problem->noise.precision / 0.5;
+    double low = log(most), high = log(s->model.now.precision);
+    rvm_status status = RVM_OK;
+    for (int step = 0; step <= HOLD_STEPS && status == RVM_OK; step++) {
+        double middle = step < HOLD_STEPS ? 0.5 * (low + high) : low;
+        search_keep_noise(s, exp(middle));
+        status = search_settle(s, s->problem->tol, step < HOLD_STEPS ? EFFORT_MOVES : EFFORT_EXCHANGES);
+        *(share_determined(&s->model) > SOBER ? &high : &low) = middle;
     }
+    s->result->held = 1;
     return status;
 }
 
@@ -145,6 +163,8 @@ rvm_status fit_fast(const fit_problem *problem, fit_result *result)
     rvm_status status = search_start(&s, problem, result);
     if (status == RVM_OK)
         status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH);
+    if (status == RVM_OK && problem->noise.noise_free && s.model.active > HOLD_FROM && interpolates(&s.model))
+        status = hold_back(&s);
     if (status == RVM_OK) status = hops(&s);
     if (status == RVM_OK && !s.whole) status = refine(&s);
     if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);

@@ -43,12 +43,12 @@ static int allocate(descent *s, const fit_problem *p)
     model->ratio = rvm_take_doubles(&p->work, m);
     model->white = rvm_take_doubles(&p->work, n * m);
     model->white_target = rvm_take_doubles(&p->work, n);
-    model->pivot = rvm_take_doubles(&p->work, n);
+    model->panel = rvm_take_doubles(&p->work, n * PANEL);
     model->S = rvm_take_doubles(&p->work, m);
     model->Q = rvm_take_doubles(&p->work, m);
     model->size = rvm_take_doubles(&p->work, m);
     return s->coords && s->target && s->member && s->work && model->ratio && model->white && model->white_target &&
-           model->pivot && model->S && model->Q && model->size;
+           model->panel && model->S && model->Q && model->size;
 }
 
 /* All columns in, with prior variances that together make up the target's; the
@@ -63,7 +63,7 @@ static void start(descent *s, const fit_problem *p)
     *model = (evidence_model){ .rows = n, .cols = m, .ld = n, .coords = s->coords, .target = s->target, .rest = 0,
                                .now = p->noise, .ratio = model->ratio, .white = model->white,
                                .white_target = model->white_target, .S = model->S, .Q = model->Q, .size = model->size,
-                               .pivot = model->pivot, .threads = p->dict->threads };
+                               .panel = model->panel, .threads = p->dict->threads };
     double size = vector_dot(n * m, s->coords, s->coords) / p->noise.count;
     double alpha = size * (p->noise.noise_free ? p->noise.precision : 1);
     if (p->noise.noise_free) model->now.precision = fmin(p->noise.precision * 10, p->noise.precision_max);
@@ -95,7 +95,7 @@ static rvm_status compress(descent *s)
 {
     evidence_model *m = &s->model;
     if (2 * m->cols > m->rows || m->cols == 0) return RVM_OK;
-    double *triangle = s->work, *qr_work = triangle + m->cols * m->cols, *turned = m->pivot;
+    double *triangle = s->work, *qr_work = triangle + m->cols * m->cols, *turned = m->panel;
     rvm_status status = linalg_qr(m->rows, m->cols, s->coords, m->ld, triangle, m->cols, qr_work);
     if (status != RVM_OK) return status;
     double left = m->rest;

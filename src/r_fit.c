@@ -150,7 +150,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     sort_result(&result);
 
     const char *names[] = { "active", "mean", "alpha", "covariance", "factor", "gamma", "sigma",
-                            "evidence", "converged", "iterations", "trace", "fitted", "loglik", "" };
+                            "evidence", "converged", "iterations", "trace", "fitted", "loglik", "held", "" };
     size_t m = result.active, n = d.rows;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
     SEXP active = Rf_allocVector(INTSXP, (R_xlen_t) m);
@@ -189,6 +189,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     SET_VECTOR_ELT(out, 12, Rf_ScalarReal(likelihood_of(LIKELIHOOD_GAUSSIAN)
                                               ->value(n, REAL(y), REAL(fitted), Rf_isNull(weights) ? NULL : REAL(weights),
                                                       beta)));
+    SET_VECTOR_ELT(out, 13, Rf_ScalarLogical(result.held));
     UNPROTECT(1);
     return out;
 }

@@ -90,7 +90,7 @@ SEXP ffi_statistics(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP active, SEXP
     model.ratio = (double *) R_alloc(d.cols + 1, sizeof(double));
     model.white = (double *) R_alloc(n * d.cols + 1, sizeof(double));
     model.white_target = (double *) R_alloc(n, sizeof(double));
-    model.pivot = (double *) R_alloc(n, sizeof(double));
+    model.panel = (double *) R_alloc(n * PANEL, sizeof(double));
     model.S = REAL(S), model.Q = REAL(Q);
     model.size = (double *) R_alloc(d.cols + 1, sizeof(double));
     for (size_t j = 0; j < d.cols; j++) model.ratio[j] = INFINITY;

@@ -83,7 +83,7 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     model->S = doubles(w, &missing, width);
     model->Q = doubles(w, &missing, width);
     model->size = doubles(w, &missing, width);
-    model->pivot = doubles(w, &missing, capacity > n ? capacity : n);
+    model->panel = doubles(w, &missing, PANEL * (capacity > n ? capacity : n));
     return !missing;
 }
 
@@ -129,7 +129,7 @@ rvm_status search_start(search *s, const fit_problem *problem, fit_result *resul
     s->basis.dict = &s->dict;
     s->basis.target = problem->target;
     s->model.coords = s->coords;
-    s->model.now = problem->noise;
+    s->noise = s->model.now = problem->noise;
     s->model.threads = problem->dict->threads;
     result->iterations = 0;
     if (s->whole) {
@@ -247,10 +247,9 @@ static void judge_tile(search *s, size_t start, size_t count, size_t partners, d
 static size_t judge_candidates(search *s, int exchanges)
 {
     evidence_model *m = &s->model;
-    evidence_refresh(m);
     size_t r = s->basis.size, tiles = (s->basis.candidates + TURN_ROWS - 1) / TURN_ROWS, partners = 0;
     double *root = s->work; /* T, then its transpose: combine() wants T' */
-    evidence_square_root(m, root, s->work + r * r);
+    evidence_refresh_with_root(m, root);
     for (size_t i = 0; i < r; i++)
         for (size_t j = 0; j < r; j++) s->root[j + i * r] = root[i + j * r];
     for (size_t j = 0; j < m->cols && exchanges && m->active <= EXCHANGE_LIMIT; j++)
@@ -467,12 +466,18 @@ void search_hold_noise(search *s, double precision)
     s->model.now.noise_free = 0;
 }
 
+void search_keep_noise(search *s, double precision)
+{
+    s->noise.noise_free = 0;
+    s->noise.precision = precision;
+    search_hold_noise(s, precision);
+}
+
 void search_free_noise(search *s)
 {
-    const evidence_setting *own = &s->problem->noise;
-    s->model.now.noise_free = own->noise_free;
-    if (own->noise_free)
+    s->model.now.noise_free = s->noise.noise_free;
+    if (s->noise.noise_free)
         evidence_fit_noise(&s->model);
     else
-        s->model.now.precision = own->precision;
+        s->model.now.precision = s->noise.precision;
 }

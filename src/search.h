@@ -17,6 +17,7 @@ typedef struct {
     dictionary dict; /* the problem's, with a store where columns are kept */
     dictionary_store store;
     basis basis;
+    evidence_setting noise; /* the problem's, until the driver keeps it elsewhere */
     evidence_model model; /* its coords are the working columns' */
     double *coords;       /* capacity x capacity */
     size_t *member;       /* working column -> dictionary column */
@@ -61,8 +62,10 @@ void search_clear(search *s);
 void search_save(search *s);
 rvm_status search_restore(search *s);
 
-/* The noise held at a value of the driver's choice; back to what the problem says. */
+/* The noise held at a value of the driver's choice, for a while or for good; back to what
+ * the problem says, or the driver for good. */
 void search_hold_noise(search *s, double precision);
+void search_keep_noise(search *s, double precision);
 void search_free_noise(search *s);
 
 #endif

@@ -23,7 +23,7 @@ static evidence_model make_model(pool *p, size_t rows, size_t cols, size_t activ
   evidence_model m = { .rows = rows, .cols = cols, .ld = ld, .coords = coords, .target = target, .rest = 0.7,
                        .ratio = pool_doubles(p, cols), .white = pool_matrix(p, rows, cols, ld),
                        .white_target = pool_doubles(p, rows), .S = pool_doubles(p, cols), .Q = pool_doubles(p, cols),
-                       .size = pool_doubles(p, cols), .pivot = pool_doubles(p, rows), .threads = 1 };
+                       .size = pool_doubles(p, cols), .panel = pool_doubles(p, rows * PANEL), .threads = 1 };
   m.now = (evidence_setting){ .count = (double) (rows + OUTSIDE), .precision = 2, .precision_max = 1e6,
                               .noise_free = noise_free, .prior = *prior };
   for (size_t n = 0; n < rows; n++) {
@@ -393,7 +393,7 @@ static void square_root(size_t rows, size_t cols)
   for (size_t j = 0; j < cols; j++) memcpy(packed + j * rows, m.coords + j * m.ld, rows * sizeof(double));
   naive_marginal(rows, cols, packed, m.ratio, 1, C);
   naive_inverse(rows, C, inverse);
-  evidence_square_root(&m, T, pool_doubles(&p, 3 * rows));
+  evidence_refresh_with_root(&m, T);
   naive_cross(rows, rows, rows, T, T, product);
   CHECK(difference(rows * rows, product, inverse) < 1e-12);
   pool_free(&p);
@@ -427,4 +427,5 @@ void test_evidence(void)
   square_root(1, 1);
   square_root(5, 17);
   square_root(17, 8);
+  square_root(90, 150); /* several panels */
 }
