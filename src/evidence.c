@@ -471,6 +471,9 @@ static int merge_copies(evidence_model *m)
     return merged;
 }
 
+/* So many re-estimates of one column each are about as dear as a Newton step for all of them. */
+static size_t worth_of_newton(size_t active) { return 3 + (active < 64 ? active / 2 : 28 + active / 16); }
+
 rvm_status evidence_climb(evidence_model *m, double tol, evidence_effort effort, long *moves_left, double *work,
                           const rvm_ticker *ticker, rvm_progress *now)
 {
@@ -482,7 +485,7 @@ rvm_status evidence_climb(evidence_model *m, double tol, evidence_effort effort,
         size_t j = m->cols ? best_of_all(m, tol, &move) : 0;
         int useful = m->cols && move.gain > tol * (1 - 1e-9);
         int estimate = useful && isfinite(move.ratio) && isfinite(m->ratio[j]);
-        if (useful && !(estimate && estimates_in_a_row > 3 + m->active / 2 && !newton_failed)) {
+        if (useful && !(estimate && estimates_in_a_row > worth_of_newton(m->active) && !newton_failed)) {
             evidence_apply(m, j, move.ratio);
             estimates_in_a_row = estimate ? estimates_in_a_row + 1 : 0;
             newton_failed = 0;

@@ -10,7 +10,7 @@ static double first_noise(const search *s) { return s->thorough ? 0.02 : 0.1; }
 
 /* What a hop divides the noise variance by, in turn; 0 and below: hops of other kinds. */
 static const double hop_divisor[] = { 8, 30, 3, 100, 1000, 1.0 / 3, 0.1, 0, -1 };
-enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOP_LIMIT = 512, HOLD_FROM = 200, HOLD_STEPS = 6, FIRST_LEVEL = 1024 };
+enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOLD_FROM = 200, HOLD_STEPS = 6, FIRST_LEVEL = 1024 };
 
 /* Determined weights as a share of the cases: from here a fit interpolates; and where one of so
  * many functions that does is brought back to. */
@@ -44,7 +44,7 @@ static double share_determined(const evidence_model *m)
 static int interpolates(const evidence_model *m) { return share_determined(m) > INTERPOLATING; }
 
 /* A hop of a large model would cost more than the fit. */
-static int can_hop(const search *s) { return s->model.active <= HOP_LIMIT && s->result->iterations < s->problem->maxit; }
+static int can_hop(const search *s) { return !search_is_large(s) && s->result->iterations < s->problem->maxit; }
 
 /* The first fit, from nothing. With wide kernels no column is worth much without
  * others: where nothing takes off, the noise is lowered further. */
@@ -53,7 +53,9 @@ static rvm_status first_fit(search *s)
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
         status = grow(s, s->problem->noise.precision / share, HOP_ROUNDS);
-    if (status == RVM_OK) status = search_settle(s, s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    if (status == RVM_OK && !search_is_large(s))
+        status = search_settle(s, s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
     return status;
 }
 
@@ -142,11 +144,11 @@ static rvm_status refine(search *s)
     rvm_status status = RVM_OK;
     while (status == RVM_OK && s->result->iterations < s->problem->maxit) {
         double before = evidence_objective(&s->model);
-        if (!s->polished) status = search_climb(s, 0.1 * tol, EFFORT_POLISH);
+        if (!s->polished && !search_is_large(s)) status = search_climb(s, 0.1 * tol, EFFORT_POLISH);
         if (status == RVM_OK) status = search_open(s, level, &best);
         if (status != RVM_OK) break;
         if (best > tol) {
-            status = search_settle(s, tol, EFFORT_POLISH);
+            status = search_settle(s, tol, search_is_large(s) ? EFFORT_MOVES : EFFORT_POLISH);
             if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
                 status = hops(s);
         }

@@ -9,7 +9,7 @@
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Below this many coordinates the working set is simply everything. */
-enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, CHOSEN = 1024, EXCHANGE_TOL = 10 };
+enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, CHOSEN = 1024, EXCHANGE_TOL = 10, LARGE_MODEL = 512 };
 
 static int is_small(const fit_problem *p)
 {
@@ -308,6 +308,8 @@ rvm_status search_open(search *s, size_t count, double *best)
     return chosen ? inform_candidates(s) : RVM_OK;
 }
 
+int search_is_large(const search *s) { return s->model.active > LARGE_MODEL; }
+
 rvm_status search_intake(search *s, int exchanges, double *best)
 {
     const fit_problem *p = s->problem;
@@ -318,7 +320,8 @@ rvm_status search_intake(search *s, int exchanges, double *best)
     if (s->model.cols > limit) status = search_tidy(s);
     if (status != RVM_OK) return status;
     size_t room = smaller(s->basis.capacity - s->basis.size - 1, s->basis.capacity - s->model.cols - 1);
-    size_t count = smaller(pick_best(s, judge_candidates(s, exchanges), 1, BATCH, p->tol), smaller(s->thorough ? 2 * BATCH : BATCH / 2, room));
+    size_t newcomers = search_is_large(s) ? SLOT : BATCH, most = s->thorough ? newcomers + BATCH : BATCH / 2;
+    size_t count = smaller(pick_best(s, judge_candidates(s, exchanges), 1, newcomers, p->tol), smaller(most, room));
     if (count == 0) return RVM_OK;
     *best = s->gains[s->picked[0]];
     for (size_t j = 0; j < count; j++) s->picked[j] = s->basis.candidate[s->picked[j]];

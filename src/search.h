@@ -47,6 +47,9 @@ rvm_status search_open(search *s, size_t count, double *best);
  * best: the largest gain that any candidate offered. cost: a pass over the candidates. */
 rvm_status search_intake(search *s, int exchanges, double *best);
 
+/* Whether the model has so many columns that polish and hops have to be rare. */
+int search_is_large(const search *s);
+
 /* Climbs, and notes the result in the trace. */
 rvm_status search_climb(search *s, double tol, evidence_effort effort);
 
