@@ -22,6 +22,10 @@
 #'   not fit is computed again when it is needed. By default a quarter of the
 #'   machine's memory, or 2e9 where that cannot be found out.
 #' @param progress whether long fits show a line of progress.
+#' @param shared for more than two classes: whether there is one precision per
+#'   basis function, the same for all classes, so that a relevance vector serves
+#'   all of them. By default each class has precisions of its own. No effect on
+#'   other responses.
 #' @return An object of class `"rvm_control"`, for the `control` argument of
 #'   [rvm()].
 #' @examples
@@ -33,14 +37,15 @@
 #' @export
 rvm_control <- function(method = c("fast", "mackay", "em"), tol = NULL, maxit = 1000,
                         threads = default_threads(), memory = default_memory(),
-                        progress = interactive()) {
+                        progress = interactive(), shared = FALSE) {
   control <- list(
     method = check_choice(method, names(method_codes), "method"),
     tol = if (!is.null(tol)) check_positive(tol, "tol"),
     maxit = check_count(maxit, "maxit"),
     threads = check_count(threads, "threads"),
     memory = check_memory(memory),
-    progress = check_flag(progress, "progress")
+    progress = check_flag(progress, "progress"),
+    shared = check_flag(shared, "shared")
   )
   structure(control, class = "rvm_control")
 }
@@ -51,7 +56,8 @@ method_codes <- c(fast = 0L, mackay = 1L, em = 2L)
 print.rvm_control <- function(x, ...) {
   cat("method ", x$method, if (!is.null(x$tol)) c(", tol ", format(x$tol)), ", maxit ", x$maxit,
       ", ", count(x$threads, "thread"), ", ", format(signif(x$memory / 1e9, 3)), " GB",
-      if (x$progress) ", progress shown", "\n", sep = "")
+      if (x$progress) ", progress shown", if (x$shared) ", precisions shared by the classes",
+      "\n", sep = "")
   invisible(x)
 }
 

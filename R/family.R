@@ -1,5 +1,17 @@
-# The families: what a response must look like, and what follows from the latent
-# values once the model is fitted. A new family is a new row of `families`.
+# The families: what a response must look like, how it is fitted, and what
+# follows from the latent values once it is. A new family is a new row of
+# `families`, whose functions are
+#   response(y, rows)          the response as given to the one kept, or an error
+#   check(frame, settings)     errors that need more than the response
+#   core(x, blocks, frame, settings)   the call of the C core
+#   active(core, candidates, levels)   the active part of the dictionary, and the
+#                              weights and their names
+#   fitted(fit, frame, core)   fitted values of all training rows
+#   observed(object)           the response as numbers, to compare with those
+#   noise(object)              standard deviation of the response of each row
+#   predict(object, frame, request)    see predict.rvm()
+#   simulate(object, latent)   new responses given lists of latent values
+#   summary(object)            what summary() adds about the quality of the fit
 
 guess_family <- function(y) {
   if (is.numeric(y) || is.data.frame(y)) return("gaussian")
@@ -7,18 +19,31 @@ guess_family <- function(y) {
     classes <- length(unique(y[!is.na(y)]))
     return(if (classes > 2) "multinomial" else "binomial")
   }
-  stop_argument("y", "numeric", describe(y))
+  stop_argument("y", "numeric, a factor, logical or character", describe(y))
 }
 
 resolve_family <- function(family, y) {
-  if (is.null(family)) {
-    family <- guess_family(y)
-    if (!family %in% names(families)) {
-      stop_rvm("`y` must be numeric, not ", describe(y), ": this version fits a numeric ",
-               "response (family = \"gaussian\").")
-    }
-  }
-  check_choice(family, names(families), "family")
+  check_choice(if (is.null(family)) guess_family(y) else family, names(families), "family")
+}
+
+# Evaluates a call of the core, with the core's own complaints in our class.
+call_core <- function(call) {
+  core <- tryCatch(call, error = function(condition) stop_rvm(conditionMessage(condition)))
+  if (!core$converged) warn_not_converged(core$iterations)
+  core
+}
+
+warn_not_converged <- function(iterations) {
+  warning("The fit stopped at `maxit` = ", iterations, " iterations before it converged; ",
+          "see rvm_control(maxit = ).", call. = FALSE)
+}
+
+# The active part of a model with one weight per basis function.
+active_columns <- function(core, candidates, levels) {
+  dictionary <- restrict(candidates, core$active)
+  names <- column_names(dictionary)
+  list(dictionary = dictionary, coefficients = stats::setNames(core$mean, names), names = names,
+       pairs = NULL)
 }
 
 # ---- gaussian ----------------------------------------------------------------
@@ -48,20 +73,67 @@ gaussian_response <- function(y, rows) {
   y
 }
 
-gaussian_predict <- function(object, frame, type, se.fit, interval, level) {
-  if (type == "prob") {
-    stop_argument("type", "\"response\" or \"link\" for a numeric response", describe(type))
+gaussian_core <- function(x, blocks, frame, settings) {
+  used <- frame$used
+  response <- frame$y[used] - if (is.null(frame$offset)) 0 else frame$offset[used]
+  noise <- fixed_noise(settings$noise, response)
+  core <- call_core(.Call(
+    C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters, noise,
+    core_control(settings$control, length(used))
+  ))
+  if (core$held) warn_held(core$sigma)
+  core
+}
+
+# The noise as the core takes it. Below the last digits of the response there is
+# none to speak of, and the evidence is rounding.
+fixed_noise <- function(noise, response) {
+  if (is.null(noise)) return(NA_real_)
+  least <- max(1e-150, 1e-12 * max(abs(response)))
+  if (noise < least || noise > 1e150) {
+    stop_argument("noise", paste("between", format(least), "and 1e+150 for this response"),
+                  format(noise))
   }
-  latent <- latent_values(object, frame, variance = se.fit || interval != "none")
+  noise
+}
+
+warn_held <- function(sigma) {
+  warning("The kernel is too narrow for these data: left alone, the fit would pass through every observation. ",
+          "The noise is held at ", format(sigma, digits = 3), "; a wider kernel, or `noise =`, would tell you more.",
+          call. = FALSE)
+}
+
+gaussian_fitted <- function(fit, frame, core) {
+  if (length(frame$used) < nrow(frame$x)) return(predict_training(fit))
+  offset <- if (is.null(frame$offset)) 0 else frame$offset
+  stats::setNames(core$fitted[order(frame$used)] + offset, frame$names)
+}
+
+gaussian_predict <- function(object, frame, request) {
+  check_gaussian_request(request)
+  interval <- request$interval
+  latent <- latent_values(object, frame, variance = request$se.fit || interval != "none")
   fit <- latent$fit
   if (interval != "none") {
     noise <- if (interval == "prediction") object$sigma^2 else 0
-    half <- stats::qnorm((1 + level) / 2) * sqrt(latent$variance + noise)
+    half <- stats::qnorm((1 + request$level) / 2) * sqrt(latent$variance + noise)
     fit <- cbind(fit = fit, lwr = fit - half, upr = fit + half)
   }
-  if (!se.fit) return(fit)
+  if (!request$se.fit) return(fit)
   list(fit = fit, se.fit = sqrt(latent$variance),
        df = nobs(object) - sum(object$gamma), residual.scale = object$sigma)
+}
+
+check_gaussian_request <- function(request) {
+  if (request$type == "prob") {
+    stop_argument("type", "\"response\" or \"link\" for a numeric response",
+                  describe(request$type))
+  }
+  for (argument in c("prior", "cost")) {
+    if (!is.null(request[[argument]])) {
+      stop_argument(argument, "NULL for a numeric response", describe(request[[argument]]))
+    }
+  }
 }
 
 # Standard deviation of the noise of each training row.
@@ -70,19 +142,56 @@ gaussian_noise <- function(object) {
   object$sigma / sqrt(object$weights)
 }
 
-# New responses given a matrix of latent values, one column per simulation. A
-# row of weight zero has no noise level: its response is missing.
+# A row of weight zero has no noise level: its response is missing.
 gaussian_simulate <- function(object, latent) {
+  latent <- latent[[1]]
   noise <- gaussian_noise(object)
   noise[!is.finite(noise)] <- NA
-  latent + noise * matrix(stats::rnorm(length(latent)), nrow(latent))
+  as.data.frame(latent + noise * matrix(stats::rnorm(length(latent)), nrow(latent)))
+}
+
+gaussian_summary <- function(object) {
+  residuals <- (object$y - object$fitted.values)[object$used]
+  spread <- object$y[object$used] - mean(object$y[object$used])
+  list(residuals = residuals,
+       r.squared = if (any(spread != 0)) 1 - sum(residuals^2) / sum(spread^2) else NA_real_)
 }
 
 families <- list(
   gaussian = list(
     response = gaussian_response,
-    predict = gaussian_predict,
+    check = function(frame, settings) NULL,
+    core = gaussian_core,
+    active = active_columns,
+    fitted = gaussian_fitted,
+    observed = function(object) object$y,
     noise = gaussian_noise,
-    simulate = gaussian_simulate
+    predict = gaussian_predict,
+    simulate = gaussian_simulate,
+    summary = gaussian_summary
+  ),
+  binomial = list(
+    response = binomial_response,
+    check = check_classes,
+    core = binomial_core,
+    active = active_columns,
+    fitted = binomial_fitted,
+    observed = function(object) as.integer(object$y) - 1,
+    noise = class_noise,
+    predict = class_predict,
+    simulate = binomial_simulate,
+    summary = class_summary
+  ),
+  multinomial = list(
+    response = multinomial_response,
+    check = check_multinomial,
+    core = multinomial_core,
+    active = active_pairs,
+    fitted = multinomial_fitted,
+    observed = class_indicators,
+    noise = class_noise,
+    predict = class_predict,
+    simulate = multinomial_simulate,
+    summary = class_summary
   )
 )

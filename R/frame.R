@@ -31,7 +31,7 @@ matrix_frame <- function(x, y, weights, basis) {
   check_rows(NROW(x), "x")
   frame <- if (is.data.frame(x)) data_frame_inputs(x) else matrix_inputs(x)
   check_columns(frame$x, "x")
-  frame$y <- y
+  frame$y <- if (is.data.frame(y) && length(y) == 1) y[[1]] else y
   frame$weights <- weights
   frame$rows <- seq_len(nrow(frame$x))
   frame$intercept <- TRUE
@@ -141,7 +141,10 @@ full_model_frame <- function(formula, data, call, where) {
   pass$data <- data
   pass$row <- seq_len(NROW(response))
   pass$drop.unused.levels <- TRUE
-  with_rvm_errors(eval(pass, where), "data")
+  model <- with_rvm_errors(eval(pass, where), "data")
+  # Classes that the rows left over have no case of are the family's to tell of.
+  if (is.factor(response)) model[[1]] <- factor(model[[1]], levels(response))
+  model
 }
 
 # Dummy columns for factors, and no constant column: that one is the dictionary's.

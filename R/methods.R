@@ -8,12 +8,19 @@
 #' are the number of weights that the data determine (the sum of `gamma`), plus
 #' one for the noise if it was estimated. `simulate()` draws new responses at the
 #' training inputs from the posterior predictive distribution: weights from their
-#' posterior, then noise. `update()` fits again with changed arguments.
+#' posterior, then noise or labels. `update()` fits again with changed arguments.
+#'
+#' Where the response is a class, `fitted()` gives moderated probabilities as
+#' [predict.rvm()] does: of the second of two classes, or a matrix of those of all.
+#' `residuals()` are 0 or 1 minus these. `sigma()` is `NA`. With
+#' `family = "multinomial"`, `coef()` is a matrix with a column for each class, and
+#' `vcov()` and `confint()` are about its active weights, named `"class:function"`.
 #'
 #' @param object,x,formula a fit by [rvm()], or its summary.
 #' @param digits number of significant digits to print.
 #' @param type `"response"`: residuals in the unit of the response; `"pearson"`:
-#'   divided by the standard deviation of the noise of each case.
+#'   divided by the standard deviation that the response of each case has under the
+#'   model.
 #' @param parm names or numbers of the weights; all by default.
 #' @param level probability of the intervals.
 #' @param nsim number of simulated responses.
@@ -22,9 +29,14 @@
 #' @param ... none.
 #' @return `summary()`: an object of class `"summary.rvm"`, a list whose
 #'   `coefficients` is a matrix with a row for each active basis function:
-#'   posterior mean and standard deviation, `alpha`, `gamma`. `simulate()`: a data
-#'   frame with a column for each simulation. The others return what their
-#'   namesakes for [lm()] do.
+#'   posterior mean and standard deviation, `alpha`, `gamma`. For classes it has
+#'   `classes`, the number of cases in each; `functions`, with
+#'   `family = "multinomial"` the number of active basis functions of each;
+#'   `confusion`, the table of the training data by true and predicted class; and
+#'   `log.loss`, the mean of minus the log of the probability of each case's own
+#'   class; cases count by their weight.
+#'   `simulate()`: a data frame with a column for each simulation. The others return
+#'   what their namesakes for [lm()] do.
 #' @examples
 #' fit <- rvm(dist ~ speed, data = cars)
 #' summary(fit)
@@ -34,6 +46,11 @@
 #' AIC(fit)
 #' update(fit, log(.) ~ ., kernel = kernel_matern())
 #' head(simulate(fit, nsim = 3, seed = 1))
+#'
+#' flowers <- rvm(Species ~ Petal.Length + Petal.Width, data = iris)
+#' summary(flowers)
+#' coef(flowers)
+#' head(fitted(flowers))
 #' @name rvm-methods
 NULL
 
@@ -49,48 +66,59 @@ print.rvm <- function(x, digits = max(3, getOption("digits") - 3), ...) {
 #' @export
 summary.rvm <- function(object, ...) {
   deviation <- sqrt(pmax(diag(object$covariance), 0))
-  residuals <- (object$y - object$fitted.values)[object$used]
-  spread <- object$y[object$used] - mean(object$y[object$used])
-  structure(
-    c(facts(object), list(
-      call = object$call, family = object$family, prior = object$prior,
-      coefficients = cbind(Estimate = object$coefficients, "Std. Error" = deviation,
-                           alpha = object$alpha, gamma = object$gamma),
-      residuals = residuals,
-      r.squared = if (any(spread != 0)) 1 - sum(residuals^2) / sum(spread^2) else NA_real_
-    )),
-    class = "summary.rvm"
-  )
+  told <- c(facts(object), list(
+    call = object$call, family = object$family, prior = object$prior,
+    coefficients = cbind(Estimate = active_weights(object), "Std. Error" = deviation,
+                         alpha = object$alpha, gamma = object$gamma)
+  ))
+  structure(c(told, families[[object$family]]$summary(object)), class = "summary.rvm")
 }
 
 #' @rdname rvm-methods
 #' @export
 print.summary.rvm <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_heading(x)
-  quantiles <- stats::quantile(x$residuals, names = FALSE)
-  names(quantiles) <- c("Min", "1Q", "Median", "3Q", "Max")
-  cat("Residuals:\n")
-  print(zapsmall(quantiles, digits + 1), digits = digits)
-  print_weights(x$coefficients, digits)
+  if (is.null(x$confusion)) print_residuals(x$residuals, digits) else print_confusion(x$confusion)
+  print_weights(x$coefficients, if (is.null(x$confusion)) "the model is" else "the log odds are",
+                digits)
   print_facts(x, digits)
   cat(fact_label("Prior"), format(x$prior), "\n", sep = "")
   cat(fact_label("Determined weights"), format(sum(x$coefficients[, "gamma"]), digits = digits),
       " of ", nrow(x$coefficients), "\n", sep = "")
-  if (!is.na(x$r.squared)) {
+  if (!is.null(x$log.loss)) {
+    cat(fact_label("Log loss"), format(x$log.loss, digits = digits), "\n", sep = "")
+  } else if (!is.na(x$r.squared)) {
     cat(fact_label("R squared"), format(x$r.squared, digits = digits), "\n", sep = "")
   }
   invisible(x)
 }
 
+print_residuals <- function(residuals, digits) {
+  quantiles <- stats::quantile(residuals, names = FALSE)
+  names(quantiles) <- c("Min", "1Q", "Median", "3Q", "Max")
+  cat("Residuals:\n")
+  print(zapsmall(quantiles, digits + 1), digits = digits)
+}
+
+print_confusion <- function(confusion) {
+  cases <- sum(confusion)
+  wrong <- cases - sum(diag(confusion))
+  cat("Training data, ", format(wrong), " of ", format(cases), " wrong (",
+      format(100 * wrong / cases, digits = 2), " %):\n", sep = "")
+  print(confusion)
+}
+
 # What print() and summary() both tell.
 facts <- function(object) {
-  size <- length(object$coefficients)
+  columns <- column_names(object$dictionary)
   kernel_size <- sum(part_sizes(kernel_parts(object$dictionary)))
   list(
     kernel = object$kernel, scaled = !is.null(object$scaling),
     relevant = length(object$relevance),
-    explicit = names(object$coefficients)[seq_len(size - kernel_size)],
+    explicit = columns[seq_len(length(columns) - kernel_size)],
     nobs = nobs(object), sigma = object$sigma, fixed = !is.null(object$noise),
+    classes = if (!is.null(object$levels)) class_sizes(object),
+    functions = if (!is.null(object$pairs)) class_functions(object),
     evidence = object$evidence, converged = object$converged,
     iterations = object$iterations
   )
@@ -114,7 +142,15 @@ print_facts <- function(x, digits) {
     fact("Relevance vectors", x$relevant, " of ", x$nobs, " rows")
   }
   if (length(x$explicit)) fact("Explicit functions", some(x$explicit, 10))
-  fact("Noise", "sd ", format(x$sigma, digits = digits), if (x$fixed) ", fixed")
+  each <- function(counts) {
+    some(paste0(names(counts), " (", format(counts, trim = TRUE, digits = digits), ")"), 10)
+  }
+  if (!is.null(x$functions)) fact("Functions by class", each(x$functions))
+  if (is.null(x$classes)) {
+    fact("Noise", "sd ", format(x$sigma, digits = digits), if (x$fixed) ", fixed")
+  } else {
+    fact("Cases by class", each(x$classes))
+  }
   fact("Log evidence", format(x$evidence, digits = max(digits, 4)))
   if (!x$converged) {
     cat("The fit stopped after ", count(x$iterations, "iteration"),
@@ -123,8 +159,10 @@ print_facts <- function(x, digits) {
 }
 
 # The weights, or the dozen furthest from zero when there are more.
-print_weights <- function(weights, digits, most = 12) {
-  if (!nrow(weights)) return(cat("\nNo active basis function: the model is constant zero.\n\n"))
+print_weights <- function(weights, what, digits, most = 12) {
+  if (!nrow(weights)) {
+    return(cat("\nNo active basis function: ", what, " constant zero.\n\n", sep = ""))
+  }
   cat("\nActive basis functions")
   if (nrow(weights) > most) {
     distance <- abs(weights[, "Estimate"]) / weights[, "Std. Error"]
@@ -162,8 +200,9 @@ fitted.rvm <- function(object, ...) {
 #' @export
 residuals.rvm <- function(object, type = c("response", "pearson"), ...) {
   type <- check_choice(type, c("response", "pearson"), "type")
-  residuals <- object$y - object$fitted.values
-  if (type == "pearson") residuals <- residuals / families[[object$family]]$noise(object)
+  family <- families[[object$family]]
+  residuals <- family$observed(object) - object$fitted.values
+  if (type == "pearson") residuals <- residuals / family$noise(object)
   stats::naresid(object$na.action, residuals)
 }
 
@@ -190,7 +229,7 @@ terms.rvm <- function(x, ...) {
 #' @export
 confint.rvm <- function(object, parm, level = 0.95, ...) {
   level <- check_level(level)
-  estimate <- object$coefficients
+  estimate <- active_weights(object)
   if (!missing(parm)) estimate <- chosen_weights(estimate, parm)
   deviation <- sqrt(pmax(diag(object$covariance), 0))[names(estimate)]
   tails <- c((1 - level) / 2, (1 + level) / 2)
@@ -220,28 +259,34 @@ simulate.rvm <- function(object, nsim = 1, seed = NULL, ...) {
     set.seed(seed)
     state <- structure(seed, kind = as.list(RNGkind()))
   }
-  latent <- simulate_latent(object, nsim)
-  simulated <- as.data.frame(families[[object$family]]$simulate(object, latent))
+  simulated <- families[[object$family]]$simulate(object, simulate_latent(object, nsim))
   names(simulated) <- paste0("sim_", seq_len(nsim))
   if (!is.null(rownames(object$x))) rownames(simulated) <- rownames(object$x)
   structure(simulated, seed = state)
 }
 
-# Latent values at the training rows under weights drawn from their posterior.
+# Latent values at the training rows under weights drawn from their posterior: for
+# each latent function a matrix with a column for each simulation.
 simulate_latent <- function(object, nsim) {
-  mean <- matrix(if (is.null(object$offset)) 0 else object$offset, nrow(object$x), nsim)
-  size <- length(object$coefficients)
-  weights <- object$coefficients + object$factor %*% matrix(stats::rnorm(size * nsim), size)
+  size <- length(object$alpha)
+  draws <- matrix(stats::rnorm(size * nsim), size, nsim)
+  weights <- active_weights(object) + object$factor %*% draws
   columns <- dictionary_columns(object$dictionary, apply_scaling(object$x, object$scaling),
                                 object$basis, object$control$threads)
-  mean + columns %*% weights
+  offset <- if (is.null(object$offset)) 0 else object$offset
+  if (is.null(object$pairs)) return(list(offset + columns %*% weights))
+  lapply(seq_along(object$levels), function(k) {
+    mine <- object$pairs[, "class"] == k
+    columns[, object$pairs[mine, "column"], drop = FALSE] %*% weights[mine, , drop = FALSE]
+  })
 }
 
 #' Log evidence of a fit
 #'
 #' The log marginal likelihood of the data under the fitted precisions and noise,
-#' on the scale of the response as given. Of several models of the same response,
-#' the one with the highest evidence explains it best for its complexity.
+#' on the scale of the response as given. For classes it is Laplace's approximation.
+#' Of several models of the same response, the one with the highest evidence
+#' explains it best for its complexity.
 #'
 #' @param object a fit by [rvm()].
 #' @param ... none.
@@ -265,9 +310,15 @@ evidence.rvm <- function(object, ...) object$evidence
 #' @return A data frame with a row for each active kernel function: `row`, the
 #'   number of its centre in the training data; `kernel`, where there are several;
 #'   the inputs at the centre, in the units given; `weight`, `alpha` and `gamma`.
+#'   With `family = "multinomial"` there are columns of these for each class, such as
+#'   `weight.setosa`; where the function is not active for the class they are 0,
+#'   infinite and 0.
 #' @examples
 #' fit <- rvm(dist ~ speed, data = cars)
 #' relevance_vectors(fit)
+#'
+#' flowers <- rvm(Species ~ Petal.Length + Petal.Width, data = iris)
+#' relevance_vectors(flowers)
 #' @export
 relevance_vectors <- function(object, ...) UseMethod("relevance_vectors")
 
@@ -276,8 +327,6 @@ relevance_vectors <- function(object, ...) UseMethod("relevance_vectors")
 relevance_vectors.rvm <- function(object, ...) {
   parts <- kernel_parts(object$dictionary)
   rows <- as.integer(unlist(lapply(parts, function(part) part$rows)))
-  size <- length(object$coefficients)
-  active <- seq_len(size) > size - length(rows)
   vectors <- data.frame(row = rows)
   if (inherits(object$kernel, "rvm_kernels")) {
     labels <- vapply(parts, function(part) kernel_label(part$kernel), "")
@@ -285,8 +334,21 @@ relevance_vectors.rvm <- function(object, ...) {
   }
   inputs <- object$centers[match(rows, object$relevance), , drop = FALSE]
   vectors <- cbind(vectors, as.data.frame(inputs, row.names = seq_along(rows)))
-  vectors$weight <- unname(object$coefficients[active])
-  vectors$alpha <- unname(object$alpha[active])
-  vectors$gamma <- unname(object$gamma[active])
-  vectors
+  cbind(vectors, kernel_weights(object, length(rows)))
+}
+
+# Weight, alpha and gamma of the kernel functions, which come last among the
+# active ones; by class where each class has its own. A pair that is not active
+# has infinite precision.
+kernel_weights <- function(object, count) {
+  facts <- list(weight = active_weights(object), alpha = object$alpha, gamma = object$gamma)
+  last <- function(size) seq_len(size) > size - count
+  if (is.null(object$pairs)) return(lapply(facts, function(fact) unname(fact[last(length(fact))])))
+  by_class <- Map(function(fact, absent) {
+    table <- object$coefficients
+    table[] <- absent
+    table[object$pairs] <- fact
+    table[last(nrow(table)), , drop = FALSE]
+  }, facts, c(0, Inf, 0))
+  do.call(data.frame, c(by_class, list(row.names = seq_len(count), check.names = FALSE)))
 }

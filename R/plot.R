@@ -1,14 +1,31 @@
 #' Plot a relevance vector machine
 #'
-#' Pictures of a fit by [rvm()]:
-#' * `which = "fit"`: with one input, the data, the predictive mean, the prediction
-#'   interval as a band, and the relevance vectors circled; with several inputs, the
-#'   fitted against the observed response, with the diagonal.
-#' * `which = "evidence"`: the log evidence along the iterations. It can fall in
-#'   between: the search leaves a model for a while to look for a better one, and
-#'   keeps the best.
-#' * `which = "relevance"`: the weights of the active basis functions, with
-#'   intervals.
+#' Pictures of a fit by [rvm()].
+#'
+#' `which = "fit"`, for a numeric response: with one input, the data, the
+#' predictive mean, the prediction interval as a band, and the relevance vectors
+#' circled; with several inputs, the fitted against the observed response, with the
+#' diagonal.
+#'
+#' `which = "fit"`, for classes: with two inputs, the probabilities of the classes
+#' as a field of mixed colours, the boundaries between the decisions as lines (with
+#' two classes also those of probability 0.25 and 0.75, dashed), the cases, and the
+#' relevance vectors circled; with one input, the probability of the second of two
+#' classes, with a band that shows how far the weights are known, or a curve for
+#' each of several classes; with more inputs, or an offset, the calibration.
+#'
+#' `which = "calibration"`, for classes: the fitted probabilities, in ten bins,
+#' against the share of cases for which they came true, with the number of cases in
+#' each bin and binomial intervals. Of two classes it is the probability of the
+#' second; of more, those of all classes count together. Good probabilities lie on
+#' the diagonal. Those of the training data flatter a little.
+#'
+#' `which = "evidence"`: the log evidence along the iterations. It can fall in
+#' between: the search leaves a model for a while to look for a better one, and
+#' keeps the best.
+#'
+#' `which = "relevance"`: the weights of the active basis functions, with
+#' intervals.
 #'
 #' @param x a fit by [rvm()].
 #' @param which the picture.
@@ -24,15 +41,25 @@
 #' plot(fit)
 #' plot(fit, which = "evidence")
 #' plot(fit, which = "relevance")
+#'
+#' # classes
+#' plot(rvm(Species ~ Petal.Length + Petal.Width, data = iris))
+#' plot(rvm(am ~ wt, data = mtcars, family = "binomial"))
+#' plot(rvm(Species ~ ., data = iris), which = "calibration")
 #' @export
-plot.rvm <- function(x, which = c("fit", "evidence", "relevance"), level = 0.95, ...) {
-  which <- check_choice(which, c("fit", "evidence", "relevance"), "which")
+plot.rvm <- function(x, which = c("fit", "evidence", "relevance", "calibration"),
+                     level = 0.95, ...) {
+  which <- check_choice(which, c("fit", "evidence", "relevance", "calibration"), "which")
   level <- check_level(level)
-  has_curve <- ncol(x$x) == 1 && is.null(x$offset)
+  if (which == "calibration" && is.null(x$levels)) {
+    stop_argument("which", "\"fit\", \"evidence\" or \"relevance\" for a numeric response",
+                  describe(which))
+  }
   switch(which,
-    fit = if (has_curve) plot_curve(x, level, ...) else plot_observed(x, ...),
+    fit = if (is.null(x$levels)) plot_numeric(x, level, ...) else plot_classes(x, level, ...),
     evidence = plot_evidence(x, ...),
-    relevance = plot_weights(x, level, ...)
+    relevance = plot_weights(x, level, ...),
+    calibration = plot_calibration(x, level, ...)
   )
   invisible(x)
 }
@@ -45,9 +72,14 @@ plot_frame <- function(defaults, ...) {
   do.call(graphics::plot, c(defaults[setdiff(names(defaults), names(given))], given))
 }
 
+plot_numeric <- function(fit, level, ...) {
+  has_curve <- ncol(fit$x) == 1 && is.null(fit$offset)
+  if (has_curve) plot_curve(fit, level, ...) else plot_observed(fit, ...)
+}
+
 plot_curve <- function(fit, level, ...) {
   curve <- curve_frame(fit)
-  band <- families[[fit$family]]$predict(fit, curve, "response", FALSE, "prediction", level)
+  band <- gaussian_predict(fit, curve, prediction(interval = "prediction", level = level))
   at <- curve$x[, 1]
   plot_frame(list(x = range(at, fit$x), y = range(band, fit$y), type = "n", las = 1,
                   xlab = colnames(fit$x), ylab = response_label(fit)), ...)
@@ -62,23 +94,26 @@ plot_curve <- function(fit, level, ...) {
 # Inputs along which the curve is drawn: a fine grid, or the sorted data where
 # explicit columns depend on more than the input.
 curve_frame <- function(fit, size = 300) {
-  basis <- fit$recipe$basis
-  name <- colnames(fit$x)
   grid <- seq(min(fit$x), max(fit$x), length.out = size)
-  if (is.null(basis) || is.function(basis)) {
-    x <- matrix(grid, dimnames = list(NULL, name))
-    explicit <- if (is.function(basis)) basis_values(basis, x, fit$recipe$explicit)
-    return(list(x = x, basis = explicit, complete = rep(TRUE, size)))
-  }
-  if (identical(fit$recipe$variables, name)) {
-    newdata <- stats::setNames(data.frame(grid), name)
-    return(new_frame(fit$recipe, newdata, stats::na.pass))
-  }
+  frame <- input_frame(fit, matrix(grid, dimnames = list(NULL, colnames(fit$x))))
+  if (!is.null(frame)) return(frame)
   frame <- training_frame(fit)
   sorted <- order(fit$x)
   frame$x <- frame$x[sorted, , drop = FALSE]
   frame$basis <- frame$basis[sorted, , drop = FALSE]
   frame
+}
+
+# A frame of these inputs, or NULL where they do not say what the explicit columns are.
+input_frame <- function(fit, x) {
+  basis <- fit$recipe$basis
+  if (is.null(basis) || is.function(basis)) {
+    explicit <- if (is.function(basis)) basis_values(basis, x, fit$recipe$explicit)
+    return(list(x = x, basis = explicit, complete = rep(TRUE, nrow(x))))
+  }
+  if (setequal(fit$recipe$variables, colnames(x))) {
+    new_frame(fit$recipe, as.data.frame(x), stats::na.pass)
+  }
 }
 
 plot_observed <- function(fit, ...) {
@@ -91,12 +126,12 @@ plot_observed <- function(fit, ...) {
 }
 
 # Centres that are no rows of the data have no point to circle.
-circle_relevant <- function(fit, x, y) {
+circle_relevant <- function(fit, x, y, colour = plot_colours$circle) {
   rows <- match(fit$relevance, fit$rows)
   if (identical(unname(fit$x[rows, , drop = FALSE]), unname(fit$centers))) {
-    graphics::points(x[rows], y[rows], cex = 1.6, lwd = 1.5, col = plot_colours$circle)
+    graphics::points(x[rows], y[rows], cex = 1.6, lwd = 1.5, col = colour)
   } else if (ncol(fit$centers) == 1) {
-    graphics::rug(fit$centers, lwd = 1.5, col = plot_colours$circle)
+    graphics::rug(fit$centers, lwd = 1.5, col = colour)
   }
 }
 
@@ -112,7 +147,7 @@ plot_evidence <- function(fit, ...) {
 }
 
 plot_weights <- function(fit, level, ...) {
-  weights <- fit$coefficients
+  weights <- active_weights(fit)
   if (!length(weights)) stop_rvm("The fit has no active basis function to plot.")
   interval <- confint(fit, level = level)
   at <- seq_along(weights)

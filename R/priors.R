@@ -13,7 +13,8 @@
 #'
 #' @param shape,rate parameters of the Gamma density of the precisions; 0 is
 #'   flat.
-#' @param noise_shape,noise_rate the same for the precision of the noise.
+#' @param noise_shape,noise_rate the same for the precision of the noise. Classes
+#'   have no noise: for them these two have no effect.
 #' @param df degrees of freedom, positive.
 #' @return An object of class `"rvm_prior"`.
 #' @examples

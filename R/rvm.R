@@ -5,7 +5,8 @@
 #' weight has a prior precision of its own. Choosing the precisions by maximum
 #' marginal likelihood (the *evidence*) drives most of them to infinity, and the
 #' few functions that stay make a sparse model whose predictions come with error
-#' bars.
+#' bars. Where the response is a class, the sum is the log odds, and predictions
+#' are probabilities.
 #'
 #' # The dictionary
 #'
@@ -18,15 +19,31 @@
 #'
 #' Rows that occur several times make one centre, numbered by the first of them.
 #'
+#' # Classes
+#'
+#' A factor, logical or character response is fitted as classes. Two classes
+#' (`family = "binomial"`): the log odds of the second level are a sum of basis
+#' functions. More classes (`family = "multinomial"`): each class has a sum of its
+#' own, and the probabilities are the softmax of all of them, fitted together. A
+#' basis function may then be active for some classes and not for others, unless
+#' `rvm_control(shared = TRUE)` gives it one precision for all. Numbers 0 and 1 are
+#' a numeric response unless `family = "binomial"` says that they are classes.
+#'
+#' Levels without a case are dropped with a message. An offset is on the scale of
+#' the log odds, for two classes only. The posterior of the weights is the normal
+#' one around its mode (Laplace's approximation), and so is the evidence.
+#'
 #' # Case weights
 #'
 #' `weights` say how precise each case is: the variance of the noise of case *n*
-#' is `sigma^2 / weights[n]`. Cases of weight zero take no part in the fit; they
-#' do get fitted values.
+#' is `sigma^2 / weights[n]`. Where the response is a class, a case of weight 2
+#' counts as two. Cases of weight zero take no part in the fit; they do get fitted
+#' values.
 #'
 #' @param x a numeric matrix, a vector for one input, or a data frame (its
 #'   factors become dummy columns). Or a formula such as `y ~ x1 + x2` or `y ~ .`.
-#' @param y numeric response, one value for each row of `x`.
+#' @param y response, one value for each row of `x`: numeric; or class labels, a
+#'   factor, logical or character (with `family = "binomial"` also numbers 0 and 1).
 #' @param formula,data,subset,na.action,offset,contrasts as in [lm()]. An offset,
 #'   in the formula or as argument, is added at prediction too.
 #' @param kernel a kernel, see [kernels]; several joined by `c()`; a
@@ -36,12 +53,13 @@
 #'   a `function(x)` that returns a matrix, where `x` is in the units given, or,
 #'   in the formula method, a one-sided formula on `data`.
 #' @param intercept whether a constant is among the candidates.
-#' @param family `"gaussian"`; `NULL` guesses it from the response.
+#' @param family `"gaussian"` for a numeric response, `"binomial"` for two classes,
+#'   `"multinomial"` for more; `NULL` guesses it from the response.
 #' @param scale whether to standardise the inputs before the kernel sees them.
 #'   The widths of kernels are then in units of the standardised inputs. An input
 #'   that is constant is only centred.
 #' @param noise standard deviation of the noise where it is known; `NULL`: it is
-#'   estimated, though not below 1e-5 of the spread of `y`.
+#'   estimated, though not below 1e-5 of the spread of `y`. Classes have none.
 #' @param weights case weights, not negative.
 #' @param prior prior of the precisions, see [priors].
 #' @param centers candidate centres: `NULL` for every distinct row of `x`; a
@@ -58,19 +76,22 @@
 #'   \item{kernel}{the kernel with the widths in force}
 #'   \item{coefficients}{posterior mean of the weights of the active basis
 #'     functions. Kernel functions are named by the row number of their centre,
-#'     with the kernel in front where there are several kernels}
-#'   \item{covariance}{their posterior covariance}
+#'     with the kernel in front where there are several kernels. With
+#'     `family = "multinomial"` a matrix with a column for each class, 0 where a
+#'     function is not active for a class}
+#'   \item{covariance}{their posterior covariance. With `family = "multinomial"` the
+#'     active weights are named `"class:function"`}
 #'   \item{alpha, gamma}{their prior precisions, and how well the data determine
 #'     each, between 0 and 1}
 #'   \item{relevance}{row numbers of the relevance vectors in the training data as
 #'     they were passed, before `subset` and `na.action` (in the matrix `centers`
-#'     where that was given)}
+#'     where that was given); the union over the classes}
 #'   \item{centers}{those rows, in the units given}
-#'   \item{sigma}{standard deviation of the noise}
+#'   \item{sigma}{standard deviation of the noise, `NA` for classes}
 #'   \item{evidence}{log marginal likelihood}
 #'   \item{converged, iterations, trace}{how the fit went; `trace` is a data frame
 #'     with columns iteration, evidence, active and sigma}
-#'   \item{levels}{`NULL` for a numeric response}
+#'   \item{levels}{the classes, `NULL` for a numeric response}
 #'
 #' @seealso [predict.rvm()], [plot.rvm()], [summary.rvm()], [relevance_vectors()],
 #'   [evidence()]
@@ -98,6 +119,15 @@
 #'
 #' # two widths to choose from
 #' rvm(x, y, kernel = c(kernel_gaussian(0.2), kernel_gaussian(1)))
+#'
+#' # classes
+#' flowers <- rvm(Species ~ Petal.Length + Petal.Width, data = iris)
+#' summary(flowers)
+#' predict(flowers, iris[c(1, 51, 101), ], type = "prob")
+#' plot(flowers)
+#'
+#' # two classes coded as 0 and 1
+#' rvm(am ~ wt + hp, data = mtcars, family = "binomial")
 #' @export
 rvm <- function(x, ...) UseMethod("rvm")
 
@@ -124,7 +154,9 @@ rvm.default <- function(x, y, kernel = kernel_gaussian(), basis = NULL, intercep
   check_no_more(...)
   is_frame <- inherits(x, "rvm_frame")
   if (is_frame && !missing(y)) stop_rvm("`y` must come from the formula where there is one.")
-  if (!is_frame && missing(y)) stop_rvm("`y` is missing: it must be a numeric response.")
+  if (!is_frame && missing(y)) {
+    stop_rvm("`y` is missing: it must be the response, numbers or class labels.")
+  }
   frame <- if (is_frame) x else matrix_frame(x, y, weights, basis)
 
   settings <- list(
@@ -135,7 +167,7 @@ rvm.default <- function(x, y, kernel = kernel_gaussian(), basis = NULL, intercep
     noise = if (!is.null(noise)) check_positive(noise, "noise"),
     prior = check_prior(prior), centers = centers, control = check_control(control)
   )
-  fit <- fit_frame(checked_frame(frame, settings$family), settings)
+  fit <- fit_frame(checked_frame(frame, settings), settings)
   if (!is_frame) {
     fit$call <- match.call()
     fit$call[[1]] <- quote(rvm)
@@ -145,17 +177,19 @@ rvm.default <- function(x, y, kernel = kernel_gaussian(), basis = NULL, intercep
 
 # A frame whose response, weights and offset have been looked at, with `used`,
 # the rows that take part in the fit.
-checked_frame <- function(frame, family) {
+checked_frame <- function(frame, settings) {
+  family <- families[[settings$family]]
   rows <- nrow(frame$x)
   if (!ncol(frame$x)) stop_rvm("`x` must have at least one column, not 0.")
   frame$names <- rownames(frame$x)
-  frame$y <- families[[family]]$response(frame$y, rows)
+  frame$y <- family$response(frame$y, rows)
   frame$weights <- check_weights(frame$weights, rows)
   frame$offset <- check_offset(frame$offset, rows)
   frame$used <- if (is.null(frame$weights)) seq_len(rows) else which(frame$weights > 0)
   if (length(frame$used) < 2) {
     stop_rvm("`weights` must be positive in at least 2 rows, not ", length(frame$used), ".")
   }
+  family$check(frame, settings)
   frame$used <- frame$used[canonical_order(frame, frame$used)]
   frame
 }
@@ -163,7 +197,7 @@ checked_frame <- function(frame, family) {
 # Sums depend on the order of their terms, if only in the last digit: rows are put
 # in an order of their own, so that the order they come in cannot matter.
 canonical_order <- function(frame, rows) {
-  keys <- cbind(frame$x, frame$y, frame$weights, frame$offset)[rows, , drop = FALSE]
+  keys <- cbind(frame$x, as.numeric(frame$y), frame$weights, frame$offset)[rows, , drop = FALSE]
   do.call(order, unname(split(keys, col(keys))))
 }
 
@@ -204,51 +238,22 @@ fit_frame <- function(frame, settings) {
   candidates <- dictionary(kernels, centers, settings$intercept,
                            colnames(frame$basis), colnames(frame$x))
   basis <- frame$basis[used, , drop = FALSE]
-  response <- frame$y[used] - if (is.null(frame$offset)) 0 else frame$offset[used]
   blocks <- dictionary_blocks(candidates, x, basis)
   check_blocks(candidates, blocks, x)
-  noise <- fixed_noise(settings$noise, response)
-  core <- tryCatch(
-    .Call(C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters, noise,
-          core_control(settings$control, length(used))),
-    error = function(condition) stop_rvm(conditionMessage(condition))
-  )
-  if (!core$converged) warn_not_converged(core$iterations)
-  if (core$held) warn_held(core$sigma)
-  new_rvm(frame, settings, kernels, scaling, restrict(candidates, core$active), core)
+  core <- families[[settings$family]]$core(x, blocks, frame, settings)
+  new_rvm(frame, settings, kernels, scaling, candidates, core)
 }
 
-# The noise as the core takes it. Below the last digits of the response there is
-# none to speak of, and the evidence is rounding.
-fixed_noise <- function(noise, response) {
-  if (is.null(noise)) return(NA_real_)
-  least <- max(1e-150, 1e-12 * max(abs(response)))
-  if (noise < least || noise > 1e150) {
-    stop_argument("noise", paste("between", format(least), "and 1e+150 for this response"),
-                  format(noise))
-  }
-  noise
-}
-
-warn_held <- function(sigma) {
-  warning("The kernel is too narrow for these data: left alone, the fit would pass through every observation. ",
-          "The noise is held at ", format(sigma, digits = 3), "; a wider kernel, or `noise =`, would tell you more.",
-          call. = FALSE)
-}
-
-warn_not_converged <- function(iterations) {
-  warning("The fit stopped at `maxit` = ", iterations, " iterations before it converged; ",
-          "see rvm_control(maxit = ).", call. = FALSE)
-}
-
-new_rvm <- function(frame, settings, kernels, scaling, active, core) {
-  names <- column_names(active)
-  relevance <- unique(unlist(lapply(kernel_parts(active), function(part) part$rows)))
+new_rvm <- function(frame, settings, kernels, scaling, candidates, core) {
+  family <- families[[settings$family]]
+  active <- family$active(core, candidates, levels(frame$y))
+  names <- active$names
+  relevance <- unique(unlist(lapply(kernel_parts(active$dictionary), function(part) part$rows)))
   relevance <- if (is.null(relevance)) integer(0) else relevance
   fit <- list(
     call = NULL, terms = frame$terms, family = settings$family,
     kernel = joined_kernels(kernels),
-    coefficients = stats::setNames(core$mean, names),
+    coefficients = active$coefficients,
     covariance = matrix(core$covariance, length(names), length(names),
                         dimnames = list(names, names)),
     alpha = stats::setNames(core$alpha, names),
@@ -256,24 +261,24 @@ new_rvm <- function(frame, settings, kernels, scaling, active, core) {
     relevance = relevance,
     centers = original_centers(settings$centers, frame, relevance),
     sigma = core$sigma, evidence = core$evidence, converged = core$converged,
-    iterations = core$iterations, trace = as.data.frame(core$trace), levels = NULL,
+    iterations = core$iterations, trace = as.data.frame(core$trace), levels = levels(frame$y),
     x = frame$x, y = frame$y, weights = frame$weights, offset = frame$offset,
     basis = frame$basis, used = frame$used, rows = frame$rows, noise = settings$noise,
     prior = settings$prior, control = settings$control, scaling = scaling,
-    dictionary = active, recipe = frame$recipe, na.action = frame$na.action,
+    dictionary = active$dictionary, pairs = active$pairs, recipe = frame$recipe,
+    na.action = frame$na.action,
     # factor %*% t(factor) is the covariance
     factor = core$factor, log_likelihood = core$loglik
   )
   fit <- structure(fit, class = "rvm")
-  fit$fitted.values <- all_fitted(fit, frame, core$fitted)
+  fit$fitted.values <- family$fitted(fit, frame, core)
   fit
 }
 
-# Fitted values of every row, also of those that took no part in the fit.
-all_fitted <- function(fit, frame, fitted) {
-  if (length(frame$used) < nrow(frame$x)) return(predict(fit))
-  offset <- if (is.null(frame$offset)) 0 else frame$offset
-  stats::setNames(fitted[order(frame$used)] + offset, frame$names)
+# The active weights in the order of their covariance, named.
+active_weights <- function(object) {
+  if (is.null(object$pairs)) return(object$coefficients)
+  stats::setNames(object$coefficients[object$pairs], names(object$alpha))
 }
 
 original_centers <- function(given, frame, relevance) {

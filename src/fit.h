@@ -11,6 +11,7 @@
 #include "core.h"
 #include "dictionary.h"
 #include "evidence.h"
+#include "laplace.h"
 
 typedef struct {
     const dictionary *dict;
@@ -23,6 +24,8 @@ typedef struct {
     double memory; /* bytes the driver may take */
     rvm_workspace work;
     rvm_ticker ticker;
+    int shared;       /* pairs of one basis function and all classes have one precision */
+    laplace *laplace; /* NULL: gaussian. Else row scale and target are its, and the noise is 1 */
 } fit_problem;
 
 typedef struct {
@@ -40,8 +43,16 @@ typedef struct {
     fit_trace *trace; /* maxit of them */
 } fit_result;
 
+/* The working-set algorithm for a gaussian likelihood, and for one that laplace describes. */
 rvm_status fit_fast(const fit_problem *problem, fit_result *result);
+rvm_status fit_classes(const fit_problem *problem, fit_result *result);
+
+/* Top-down algorithms, for both. */
 rvm_status fit_mackay(const fit_problem *problem, fit_result *result);
 rvm_status fit_em(const fit_problem *problem, fit_result *result);
+
+/* With shared precisions: fit_classes() chooses the basis functions, and all classes of these
+ * are re-estimated together. */
+rvm_status fit_shared(const fit_problem *problem, fit_result *result);
 
 #endif

@@ -101,20 +101,21 @@ static rvm_status hop(search *s, double divisor, int *better)
 {
     double least = s->problem->tol;
     rvm_status status = RVM_OK;
-    search_save(s);
+    search_snapshot *saved = s->snapshot;
+    search_save(s, saved);
     if (divisor > 0)
         status = grow(s, s->model.now.precision * divisor, HOP_ROUNDS);
     else
         fill(s, divisor < 0);
     if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
-    if (status == RVM_OK && evidence_objective(&s->model) > s->saved_value - 1) {
+    if (status == RVM_OK && evidence_objective(&s->model) > saved->value - 1) {
         /* a large problem is polished once, at the end: a rise that may be lack of polish is none */
         status = search_climb(s, 0.1 * s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
         least = s->thorough ? s->problem->tol : fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
     }
     double value = interpolates(&s->model) ? -INFINITY : evidence_objective(&s->model);
-    *better = value > s->saved_value + least;
-    if (status == RVM_OK && value < s->saved_value) status = search_restore(s);
+    *better = value > saved->value + least;
+    if (status == RVM_OK && value < saved->value) status = search_restore(s, saved);
     return status;
 }
 
@@ -128,14 +129,15 @@ static rvm_status hops(search *s)
         int better;
         status = hop(s, hop_divisor[kind], &better);
         failures = better ? 0 : failures + 1;
-        if (better && evidence_objective(&s->model) > s->saved_value + 0.01 * s->problem->noise.count) kinds = HOP_KINDS;
+        if (better && evidence_objective(&s->model) > s->snapshot->value + 0.01 * s->problem->noise.count) kinds = HOP_KINDS;
         if (!better) kind = (kind + 1) % kinds;
     }
     return status;
 }
 
 /* Columns are looked at, the most promising ones settled, until there are none: first
- * among a sample, then among sixteen times as many, and so on to all of them. */
+ * among a sample, then among sixteen times as many, and so on to all of them. A large model
+ * is left where a round brings little. */
 static rvm_status refine(search *s)
 {
     double tol = s->problem->tol, best = 0;
@@ -152,7 +154,7 @@ static rvm_status refine(search *s)
             if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
                 status = hops(s);
         }
-        int risen = evidence_objective(&s->model) > before + 0.1 * tol;
+        int risen = evidence_objective(&s->model) > before + (search_is_large(s) ? 0.01 * s->problem->noise.count : 0.1 * tol);
         if (level == all && !(best > tol && risen)) break;
         if (!(best > tol && risen) && level < all) level = all > 2 * 16 * level ? 16 * level : all;
     }

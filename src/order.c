@@ -59,3 +59,19 @@ void order_columns(const dictionary *d, size_t *order, size_t *explicit_count, d
     }
     heap_sort(order + *explicit_count, keys, filled - *explicit_count);
 }
+
+/* Runs of eight functions of one class: such tiles a dictionary likes best. */
+static size_t *order_some(size_t cols, size_t count, const size_t *order, size_t latents, size_t *pairs)
+{
+    const size_t run = 8;
+    for (size_t done = 0; done < count; done += run)
+        for (size_t k = 0; k < latents; k++)
+            for (size_t j = done; j < done + run && j < count; j++) *pairs++ = order[j] + k * cols;
+    return pairs;
+}
+
+void order_pairs(size_t cols, const size_t *order, size_t explicit_count, size_t latents, size_t *pairs)
+{
+    pairs = order_some(cols, explicit_count, order, latents, pairs);
+    order_some(cols, cols - explicit_count, order + explicit_count, latents, pairs);
+}

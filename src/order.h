@@ -10,4 +10,8 @@
  * keys: work space, cols doubles. cost: cols (dims + log cols). */
 void order_columns(const dictionary *d, size_t *order, size_t *explicit_count, double *keys);
 
+/* The order of the pairs of a basis function and one of L classes (column i + k cols), from that of
+ * the functions: a few functions at a time, all classes of them. */
+void order_pairs(size_t cols, const size_t *order, size_t explicit_count, size_t latents, size_t *pairs);
+
 #endif

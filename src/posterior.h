@@ -12,6 +12,7 @@ typedef struct {
     double *mean;       /* m */
     double *factor;     /* m x m, upper triangular: factor factor' = covariance */
     double *covariance; /* m x m */
+    double log_det;     /* log|I + beta Phi A^-1 Phi'| */
     double evidence;    /* log marginal likelihood of the (row-scaled) target */
 } posterior;
 

@@ -8,6 +8,7 @@
 #include "likelihood.h"
 #include "order.h"
 #include "posterior.h"
+#include "r_result.h"
 #include "vector.h"
 
 /* The target in units of its own size, times the roots of the weights: the core
@@ -71,63 +72,6 @@ static evidence_setting read_noise(const response *r, SEXP prior, double noise)
     return s;
 }
 
-static fit_result new_result(size_t columns, int maxit)
-{
-    fit_result r = { 0 };
-    r.which = (size_t *) R_alloc(columns + 1, sizeof(size_t));
-    r.ratio = (double *) R_alloc(columns + 1, sizeof(double));
-    r.trace = (fit_trace *) R_alloc((size_t) maxit + 1, sizeof(fit_trace));
-    return r;
-}
-
-/* Columns in increasing order, whatever order they were found in. */
-static void sort_result(fit_result *r)
-{
-    for (size_t i = 1; i < r->active; i++)
-        for (size_t j = i; j > 0 && r->which[j - 1] > r->which[j]; j--) {
-            size_t w = r->which[j];
-            double q = r->ratio[j];
-            r->which[j] = r->which[j - 1], r->ratio[j] = r->ratio[j - 1];
-            r->which[j - 1] = w, r->ratio[j - 1] = q;
-        }
-}
-
-static SEXP trace_list(const fit_result *r, double evidence_shift, double scale)
-{
-    const char *names[] = { "iteration", "evidence", "active", "sigma", "" };
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-    SEXP iteration = Rf_allocVector(INTSXP, r->iterations);
-    SET_VECTOR_ELT(out, 0, iteration);
-    SEXP evidence = Rf_allocVector(REALSXP, r->iterations);
-    SET_VECTOR_ELT(out, 1, evidence);
-    SEXP active = Rf_allocVector(INTSXP, r->iterations);
-    SET_VECTOR_ELT(out, 2, active);
-    SEXP sigma = Rf_allocVector(REALSXP, r->iterations);
-    SET_VECTOR_ELT(out, 3, sigma);
-    for (int i = 0; i < r->iterations; i++) {
-        INTEGER(iteration)[i] = r->trace[i].iteration;
-        REAL(evidence)[i] = r->trace[i].evidence + evidence_shift;
-        INTEGER(active)[i] = r->trace[i].active;
-        REAL(sigma)[i] = scale / sqrt(r->trace[i].precision);
-    }
-    UNPROTECT(1);
-    return out;
-}
-
-static SEXP doubles(SEXP list, int at, size_t count)
-{
-    SEXP v = Rf_allocVector(REALSXP, (R_xlen_t) count);
-    SET_VECTOR_ELT(list, at, v);
-    return v;
-}
-
-static SEXP square(SEXP list, int at, size_t n)
-{
-    SEXP v = Rf_allocMatrix(REALSXP, (int) n, (int) n);
-    SET_VECTOR_ELT(list, at, v);
-    return v;
-}
-
 SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, SEXP control)
 {
     response r = read_response(y, weights);
@@ -141,13 +85,13 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     fit_problem problem = { &d, r.rounded, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
                             Rf_asReal(glue_element(control, "memory")), glue_workspace(&pool), glue_ticker(&progress) };
-    fit_result result = new_result(d.cols, problem.maxit);
+    fit_result result = result_new(d.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { fit_fast, fit_mackay, fit_em };
     rvm_status status = driver[Rf_asInteger(glue_element(control, "method"))](&problem, &result);
     glue_release(&pool);
     glue_progress_end(&progress);
     glue_check(status);
-    sort_result(&result);
+    result_sort(&result);
 
     const char *names[] = { "active", "mean", "alpha", "covariance", "factor", "gamma", "sigma",
                             "evidence", "converged", "iterations", "trace", "fitted", "loglik", "held", "" };
@@ -155,40 +99,39 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
     SEXP active = Rf_allocVector(INTSXP, (R_xlen_t) m);
     SET_VECTOR_ELT(out, 0, active);
-    SEXP mean = doubles(out, 1, m), alpha = doubles(out, 2, m), covariance = square(out, 3, m);
-    SEXP factor = square(out, 4, m), gamma = doubles(out, 5, m), fitted = doubles(out, 11, n);
+    double *mean = result_doubles(out, 1, m), *alpha = result_doubles(out, 2, m), *covariance = result_square(out, 3, m);
+    double *factor = result_square(out, 4, m), *gamma = result_doubles(out, 5, m), *fitted = result_doubles(out, 11, n);
     for (size_t j = 0; j < m; j++) {
         INTEGER(active)[j] = (int) result.which[j] + 1;
-        REAL(alpha)[j] = result.ratio[j] * result.precision;
+        alpha[j] = result.ratio[j] * result.precision;
     }
-    posterior p = { REAL(mean), REAL(factor), REAL(covariance), 0 };
-    status = posterior_gaussian(&d, r.target, r.count, m, result.which, REAL(alpha), result.precision, &problem.work, &p);
+    posterior p = { mean, factor, covariance, 0, 0 };
+    status = posterior_gaussian(&d, r.target, r.count, m, result.which, alpha, result.precision, &problem.work, &p);
     glue_release(&pool);
     glue_check(status);
     double s = r.scale, s2 = s * s;
     for (size_t j = 0; j < m; j++) {
-        REAL(gamma)[j] = fmin(1, fmax(0, 1 - REAL(alpha)[j] * REAL(covariance)[j + j * m]));
-        REAL(alpha)[j] /= s2;
-        REAL(mean)[j] *= s;
+        gamma[j] = fmin(1, fmax(0, 1 - alpha[j] * covariance[j + j * m]));
+        alpha[j] /= s2;
+        mean[j] *= s;
     }
-    for (size_t j = 0; j < m * m; j++) REAL(covariance)[j] *= s2, REAL(factor)[j] *= s;
+    for (size_t j = 0; j < m * m; j++) covariance[j] *= s2, factor[j] *= s;
 
     d.row_scale = NULL;
-    memset(REAL(fitted), 0, n * sizeof(double));
+    memset(fitted, 0, n * sizeof(double));
     double *column = (double *) R_alloc(n, sizeof(double));
     for (size_t j = 0; j < m; j++) {
         dictionary_columns(&d, 1, result.which + j, column, n);
-        vector_add(n, REAL(mean)[j], column, REAL(fitted));
+        vector_add(n, mean[j], column, fitted);
     }
     double beta = result.precision / s2;
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(1 / sqrt(beta)));
     SET_VECTOR_ELT(out, 7, Rf_ScalarReal(p.evidence + shift));
     SET_VECTOR_ELT(out, 8, Rf_ScalarLogical(result.converged));
     SET_VECTOR_ELT(out, 9, Rf_ScalarInteger(result.iterations));
-    SET_VECTOR_ELT(out, 10, trace_list(&result, shift, s));
-    SET_VECTOR_ELT(out, 12, Rf_ScalarReal(likelihood_of(LIKELIHOOD_GAUSSIAN)
-                                              ->value(n, REAL(y), REAL(fitted), Rf_isNull(weights) ? NULL : REAL(weights),
-                                                      beta)));
+    SET_VECTOR_ELT(out, 10, result_trace(&result, shift, s));
+    observations data = { n, 1, REAL(y), Rf_isNull(weights) ? NULL : REAL(weights), NULL };
+    SET_VECTOR_ELT(out, 12, Rf_ScalarReal(likelihood_of(LIKELIHOOD_GAUSSIAN)->value(&data, fitted, beta)));
     SET_VECTOR_ELT(out, 13, Rf_ScalarLogical(result.held));
     UNPROTECT(1);
     return out;

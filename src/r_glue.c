@@ -140,5 +140,6 @@ dictionary glue_dictionary(SEXP x, SEXP blocks, const double *row_scale, int thr
         out[i] = b;
     }
     if (threads < 1) threads = 1;
-    return (dictionary){ (size_t) Rf_nrows(x), (size_t) Rf_ncols(x), first, count, out, row_scale, threads, NULL };
+    return (dictionary){ .rows = (size_t) Rf_nrows(x), .dims = (size_t) Rf_ncols(x), .cols = first, .block_count = count,
+                         .blocks = out, .row_scale = row_scale, .threads = threads };
 }

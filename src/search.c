@@ -21,7 +21,7 @@ static int is_small(const fit_problem *p)
 static size_t choose_capacity(const fit_problem *p)
 {
     size_t largest = smaller(smaller(p->dict->rows, p->dict->cols), 4000) + 4 * SAMPLE + BATCH;
-    double per_vector = 8.0 * (double) (p->dict->rows + p->dict->cols), capacity = 0.5 * p->memory / per_vector;
+    double per_vector = 8.0 * (double) (p->dict->rows * (p->dict->latents > 1 ? 2 : 1) + p->dict->cols), capacity = 0.5 * p->memory / per_vector;
     while (capacity > 64 && capacity * (per_vector + 64 * capacity) > p->memory) capacity *= 0.9;
     if (capacity < 6 * SAMPLE) capacity = 6 * SAMPLE;
     return capacity < (double) largest ? (size_t) capacity : largest;
@@ -62,8 +62,10 @@ static int allocate(search *s, size_t rows_kept, size_t capacity)
     s->coords = doubles(w, &missing, rows_kept * width);
     s->member = sizes(w, &missing, width);
     s->is_member = claim(w, &missing, m + 1);
-    s->saved = doubles(w, &missing, width);
-    s->saved_member = sizes(w, &missing, width);
+    for (int k = 0; k < SNAPSHOTS; k++) {
+        s->snapshot[k].ratio = doubles(w, &missing, width);
+        s->snapshot[k].member = sizes(w, &missing, width);
+    }
     s->root = s->whole ? NULL : doubles(w, &missing, capacity * capacity);
     s->work = doubles(w, &missing, evidence_newton_work(rows_kept, width) + (2 * TURN_ROWS + 4) * capacity +
                                       linalg_qr_work(capacity) + capacity * capacity);
@@ -107,10 +109,11 @@ static void keep_columns(search *s, const fit_problem *problem)
     double bytes = dictionary_store_bytes(problem->dict);
     s->dict = *problem->dict;
     if (s->whole || bytes == 0 || bytes > 0.5 * problem->memory) return;
-    s->store.values = rvm_take_doubles(&problem->work, s->dict.rows * s->dict.cols);
-    s->store.known = problem->work.take(problem->work.context, s->dict.cols);
+    size_t cases = dictionary_cases(&s->dict), functions = dictionary_functions(&s->dict);
+    s->store.values = rvm_take_doubles(&problem->work, cases * functions);
+    s->store.known = problem->work.take(problem->work.context, functions);
     if (!s->store.values || !s->store.known) return;
-    memset(s->store.known, 0, s->dict.cols);
+    memset(s->store.known, 0, functions);
     s->dict.store = &s->store;
 }
 
@@ -126,6 +129,10 @@ rvm_status search_start(search *s, const fit_problem *problem, fit_result *resul
     if (!allocate(s, rows_kept, capacity)) return RVM_NO_MEMORY;
     memset(s->is_member, 0, problem->dict->cols);
     keep_columns(s, problem);
+    if (s->dict.latents > 1 && !s->whole) {
+        s->dict.mixed = rvm_take_doubles(&problem->work, problem->dict->rows * capacity);
+        if (!s->dict.mixed) return RVM_NO_MEMORY;
+    }
     s->basis.dict = &s->dict;
     s->basis.target = problem->target;
     s->model.coords = s->coords;
@@ -159,7 +166,7 @@ static void enter(search *s, size_t count, const size_t *which, int skip_similar
     basis_enter(&s->basis, count, which, skip_similar, s->columns, s->scratch, out, s->entered);
     for (size_t j = 0; j < count; j++) {
         if (!s->entered[j]) continue;
-        memmove(s->coords + m->cols * m->ld, out + j * m->ld, m->ld * sizeof(double));
+        memmove(s->coords + m->cols * m->ld, out + j * m->ld, s->basis.size * sizeof(double)); /* 0 below */
         s->member[m->cols] = which[j];
         m->ratio[m->cols++] = INFINITY;
         s->is_member[which[j]] = 1;
@@ -275,19 +282,22 @@ static void keep_best(const search *s, size_t *list, size_t *length, size_t limi
  * of those that come in for nobody; largest gain first. Returns how many. */
 static size_t pick_best(search *s, size_t partners, size_t per_partner, size_t newcomers, double tol)
 {
+    const size_t slot_size = partners ? SLOT : CHOSEN;
     size_t *list = s->picked, *slot = s->slots, found = 0;
-    size_t *length = s->slots + (partners + 1) * SLOT;
+    size_t *length = s->slots + (partners + 1) * slot_size;
     memset(length, 0, (partners + 1) * sizeof(size_t));
     for (size_t i = 0; i < s->basis.candidates; i++)
         if (s->gains[i] > (s->partner[i] == partners ? tol : EXCHANGE_TOL * tol))
-            keep_best(s, slot + s->partner[i] * SLOT, length + s->partner[i],
-                      s->partner[i] == partners ? newcomers : per_partner, i);
+            keep_best(s, slot + s->partner[i] * slot_size, length + s->partner[i],
+                      s->partner[i] == partners ? smaller(newcomers, slot_size) : per_partner, i);
     size_t total = 0;
     for (size_t j = 0; j <= partners; j++) total += length[j];
     for (size_t j = 0; j <= partners; j++)
-        for (size_t k = 0; k < length[j]; k++) keep_best(s, list, &found, total, slot[j * SLOT + k]);
+        for (size_t k = 0; k < length[j]; k++) keep_best(s, list, &found, total, slot[j * slot_size + k]);
     return found;
 }
+
+int search_is_large(const search *s) { return s->model.active > LARGE_MODEL; }
 
 rvm_status search_open(search *s, size_t count, double *best)
 {
@@ -298,7 +308,7 @@ rvm_status search_open(search *s, size_t count, double *best)
     b->candidate = p->order;
     if (status == RVM_OK) status = inform_candidates(s);
     if (status != RVM_OK) return status;
-    size_t chosen = pick_best(s, judge_candidates(s, 1), 8, SLOT, p->tol);
+    size_t chosen = pick_best(s, judge_candidates(s, 1), 8, search_is_large(s) ? CHOSEN : SLOT, p->tol);
     *best = chosen ? s->gains[s->picked[0]] : 0;
     if (b->candidates <= 2 * CANDIDATES) return RVM_OK;
     chosen = smaller(chosen, CHOSEN);
@@ -307,8 +317,6 @@ rvm_status search_open(search *s, size_t count, double *best)
     b->candidate = s->chosen;
     return chosen ? inform_candidates(s) : RVM_OK;
 }
-
-int search_is_large(const search *s) { return s->model.active > LARGE_MODEL; }
 
 rvm_status search_intake(search *s, int exchanges, double *best)
 {
@@ -340,14 +348,14 @@ static void note(search *s)
     fit_trace *t = r->trace + r->iterations++;
     t->iteration = r->iterations;
     t->active = (int) s->model.active;
-    t->evidence = evidence_objective(&s->model);
+    t->evidence = evidence_objective(&s->model) + s->shift;
     t->precision = s->model.now.precision;
     s->now = (rvm_progress){ t->iteration, t->active, t->evidence, 1 / sqrt(t->precision) };
 }
 
 rvm_status search_climb(search *s, double tol, evidence_effort effort)
 {
-    long moves = 400 + 20 * (long) s->model.cols;
+    long moves = 400 + (search_is_large(s) && effort == EFFORT_POLISH ? 4 * (long) s->model.active : 20 * (long) s->model.cols);
     rvm_status status = evidence_climb(&s->model, tol, effort, &moves, s->work, &s->problem->ticker, &s->now);
     s->polished = effort == EFFORT_POLISH;
     note(s);
@@ -365,7 +373,7 @@ static void drop_idle(search *s)
             s->is_member[s->member[j]] = 0;
             continue;
         }
-        memmove(s->coords + n * m->ld, s->coords + j * m->ld, m->ld * sizeof(double));
+        if (n < j) memcpy(s->coords + n * m->ld, s->coords + j * m->ld, m->rows * sizeof(double));
         s->member[n] = s->member[j];
         m->ratio[n++] = m->ratio[j];
     }
@@ -411,45 +419,66 @@ rvm_status search_settle(search *s, double tol, evidence_effort effort)
     }
 }
 
-void search_save(search *s)
+rvm_status search_renew(search *s)
 {
-    s->saved_count = 0;
-    for (size_t j = 0; j < s->model.cols; j++)
-        if (isfinite(s->model.ratio[j])) {
-            s->saved_member[s->saved_count] = s->member[j];
-            s->saved[s->saved_count++] = s->model.ratio[j];
-        }
-    s->saved_precision = s->model.now.precision;
-    s->saved_value = evidence_objective(&s->model);
+    evidence_model *m = &s->model;
+    const fit_problem *p = s->problem;
+    if (s->whole) {
+        dictionary_columns(&s->dict, m->cols, s->member, s->coords, p->dict->rows);
+        evidence_refresh(m);
+        return RVM_OK;
+    }
+    drop_idle(s);
+    size_t count = m->cols;
+    memcpy(s->picked, s->member, count * sizeof(size_t));
+    memcpy(s->work, m->ratio, count * sizeof(double));
+    basis_start(&s->basis);
+    m->cols = 0;
+    for (size_t done = 0; done < count; done += BATCH) enter(s, smaller(BATCH, count - done), s->picked + done, 0);
+    memcpy(m->ratio, s->work, count * sizeof(double));
+    follow_basis(s);
+    return RVM_OK;
 }
 
-/* Saved columns that were dropped meanwhile come back in. */
-static rvm_status reenter_saved(search *s)
+void search_save(const search *s, search_snapshot *out)
+{
+    out->count = 0;
+    for (size_t j = 0; j < s->model.cols; j++)
+        if (isfinite(s->model.ratio[j])) {
+            out->member[out->count] = s->member[j];
+            out->ratio[out->count++] = s->model.ratio[j];
+        }
+    out->precision = s->model.now.precision;
+    out->value = evidence_objective(&s->model);
+}
+
+/* Columns that were dropped meanwhile come back in. */
+static rvm_status reenter(search *s, const search_snapshot *from)
 {
     size_t before = s->basis.size, missing = 0;
-    for (size_t k = 0; k < s->saved_count; k++)
-        if (!s->is_member[s->saved_member[k]]) s->picked[missing++] = s->saved_member[k];
+    for (size_t k = 0; k < from->count; k++)
+        if (!s->is_member[from->member[k]]) s->picked[missing++] = from->member[k];
     for (size_t k = 0; k < missing; k += BATCH)
         enter(s, smaller(BATCH, missing - k), s->picked + k, 0);
     return missing ? basis_inform(&s->basis, before, &s->problem->ticker, &s->now) : RVM_OK;
 }
 
-rvm_status search_restore(search *s)
+rvm_status search_restore(search *s, const search_snapshot *from)
 {
     evidence_model *m = &s->model;
     rvm_status status = RVM_OK;
     for (size_t j = 0; j < m->cols; j++) m->ratio[j] = INFINITY;
     if (!s->whole) {
-        if (m->cols + s->saved_count + BATCH > s->basis.capacity) {
+        if (m->cols + from->count + BATCH > s->basis.capacity) {
             evidence_refresh(m);
             status = search_tidy(s);
         }
-        if (status == RVM_OK) status = reenter_saved(s);
+        if (status == RVM_OK) status = reenter(s, from);
     }
-    for (size_t k = 0; k < s->saved_count; k++)
+    for (size_t k = 0; k < from->count; k++)
         for (size_t j = 0; j < m->cols; j++)
-            if (s->member[j] == s->saved_member[k]) m->ratio[j] = s->saved[k];
-    m->now.precision = s->saved_precision;
+            if (s->member[j] == from->member[k]) m->ratio[j] = from->ratio[k];
+    m->now.precision = from->precision;
     if (s->whole)
         evidence_refresh(m);
     else

@@ -10,6 +10,14 @@
 #include "evidence.h"
 #include "fit.h"
 
+/* A model to return to: its columns and their ratios. */
+typedef struct {
+    size_t count, *member;
+    double *ratio, precision, value;
+} search_snapshot;
+
+enum { SNAPSHOTS = 3 };
+
 typedef struct {
     const fit_problem *problem;
     fit_result *result;
@@ -22,14 +30,14 @@ typedef struct {
     double *coords;       /* capacity x capacity */
     size_t *member;       /* working column -> dictionary column */
     unsigned char *is_member; /* per dictionary column */
-    size_t saved_count, *saved_member; /* a model to return to */
-    double *saved, saved_precision, saved_value;
+    search_snapshot snapshot[SNAPSHOTS]; /* the driver's, as it likes */
     double *root, *work, *columns, *scratch, *gains;
     size_t *picked, *chosen;
     size_t *partner, *slots; /* exchanges: see judge_candidates(), pick_best() */
     exchange_partner *partners;
     double *partner_white;
     unsigned char *entered;
+    double shift; /* from the model's objective to the evidence that is shown */
     int thorough; /* poor maxima are likely (many dimensions) or looking for better ones is cheap */
     int polished; /* the last climb went to the very maximum */
     int whole;    /* the working set is the whole dictionary: nothing to take in */
@@ -59,11 +67,15 @@ rvm_status search_settle(search *s, double tol, evidence_effort effort);
 /* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);
 
+/* After the row scale or the target has changed: everything made anew for the columns of
+ * the model; there are no candidates until search_open(). cost: 8 rows active^2. */
+rvm_status search_renew(search *s);
+
 /* All columns out of the model. */
 void search_clear(search *s);
 
-void search_save(search *s);
-rvm_status search_restore(search *s);
+void search_save(const search *s, search_snapshot *out);
+rvm_status search_restore(search *s, const search_snapshot *from);
 
 /* The noise held at a value of the driver's choice, for a while or for good; back to what
  * the problem says, or the driver for good. */

@@ -13,6 +13,18 @@ double vector_dot(size_t count, const double *a, const double *b)
 }
 
 RVM_CLONES
+double vector_class_square(size_t count, const double *x, const double *root)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t n = 0; n < count; n++) {
+        double y = root[n] * root[n];
+        sum += x[n] * x[n] * y * (1 - y);
+    }
+    return sum;
+}
+
+RVM_CLONES
 void vector_add(size_t count, double scale, const double *x, double *restrict y)
 {
 #pragma omp simd

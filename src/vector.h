@@ -29,6 +29,9 @@
 /* sum of a[n] * b[n] */
 double vector_dot(size_t count, const double *a, const double *b);
 
+/* sum of x[n]^2 y[n] (1 - y[n]) with y[n] = root[n]^2 */
+double vector_class_square(size_t count, const double *x, const double *root);
+
 /* y += scale * x */
 void vector_add(size_t count, double scale, const double *x, double *y);
 

@@ -61,6 +61,7 @@ static void sparse_model(driver fit, int weighted)
   if (weighted) c.dict.row_scale = scales;
   CHECK(fit(&c.problem, &c.result) == RVM_OK);
   CHECK(c.result.converged);
+  CHECK(!c.result.held);
   CHECK_NEAR(1 / sqrt(c.result.precision), 0.1, 0.03);
   double slope, gain = fit_case_gain(&c, &slope);
   if (fit == fit_fast) CHECK(gain <= c.problem.tol); /* what the others prune is gone for good */
@@ -122,6 +123,54 @@ static void exact_targets(driver fit)
     pool_free(&p);
   }
   CHECK(right == TRIES);
+}
+
+/* The weights that the data determine, as a share of the cases. */
+static double share_determined(const fit_case *c)
+{
+  pool p = { 0 };
+  size_t m = c->result.active;
+  double *alpha = pool_doubles(&p, m), share = 0;
+  posterior out = { .mean = pool_doubles(&p, m), .factor = pool_doubles(&p, m * m),
+                    .covariance = pool_doubles(&p, m * m) };
+  rvm_workspace work = pool_workspace(&p);
+  for (size_t k = 0; k < m; k++) alpha[k] = c->result.ratio[k] * c->result.precision;
+  CHECK(posterior_gaussian(&c->dict, c->problem.target, c->problem.noise.count, m, c->result.which, alpha,
+                           c->result.precision, &work, &out) == RVM_OK);
+  for (size_t k = 0; k < m; k++) share += (1 - alpha[k] * out.covariance[k + k * m]) / (double) c->dict.rows;
+  pool_free(&p);
+  return share;
+}
+
+/* A column for every case, and no case near 0: the evidence would interpolate. A few dozen cases it may; with
+ * hundreds the noise is held, at half the target's variance or less, where about half as many weights as cases are
+ * determined. */
+static void interpolation(size_t cases, int held, int maxit)
+{
+  pool p = { 0 };
+  fit_case c;
+  double *X = pool_matrix(&p, cases, cases, cases), *target = pool_doubles(&p, cases);
+  for (size_t i = 0; i < cases * cases; i++) X[i] = 0.2 * X[i] / sqrt((double) cases) + (i % (cases + 1) == 0);
+  for (size_t n = 0; n < cases; n++) target[n] = (n % 2 ? 1 : -1) * (1 + 0.5 * random_uniform());
+  fit_case_explicit(&c, &p, cases, cases, X, target);
+  c.problem.maxit = maxit;
+  fit_case_use(&c, &p);
+  CHECK(fit_fast(&c.problem, &c.result) == RVM_OK);
+  CHECK(c.result.held == held);
+  double share = share_determined(&c);
+  if (held) {
+    const double most = c.problem.noise.precision / 0.5;
+    CHECK(c.result.precision >= most * (1 - 1e-12) && c.result.precision < 100 * most);
+    CHECK(share > 0.3 && share < 0.55);
+    c.problem.noise.noise_free = 0; /* as it was for the fit, from then on */
+  } else {
+    CHECK(share > 0.8);
+  }
+  CHECK(c.result.converged == (c.result.iterations < maxit));
+  double slope, gain = fit_case_gain(&c, &slope);
+  if (c.result.converged) CHECK(gain <= c.problem.tol);
+  if (c.result.converged) CHECK(slope < 1e-3);
+  pool_free(&p);
 }
 
 static void few_iterations(driver fit)
@@ -232,6 +281,9 @@ void test_fit(void)
     interrupted(drivers[i], 40, 1, 15, 0.3, 500);
     out_of_memory(drivers[i], 30, 20);
   }
+  interpolation(60, 0, 500);
+  interpolation(205, 1, 500);
+  interpolation(230, 1, 10); /* held, however little time there is */
   same_with_threads(fit_fast, 260, 1100);
   same_with_threads(fit_fast, 2100, 1000); /* enough for two threads */
   interrupted(fit_fast, 260, 1, 1100, 0.3, 500);

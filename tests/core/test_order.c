@@ -1,4 +1,5 @@
-/* The order of the candidates: a permutation, explicit columns first, the same for the same centres. */
+/* The order of the candidates: a permutation, explicit columns first, the same for the same centres; and of their
+ * pairs with classes. */
 #include "order.h"
 
 #include <string.h>
@@ -64,6 +65,36 @@ static void spread(void)
   pool_free(&p);
 }
 
+/* Every pair once, the explicit ones first; of each class the functions in their order; and every beginning
+ * has about as many of one class as of another. */
+static void pairs(size_t cols, size_t explicit_count, size_t latents)
+{
+  pool p = { 0 };
+  enum { FEW = 8 };
+  size_t *order = pool_sizes(&p, cols), *out = pool_sizes(&p, cols * latents), *met = pool_sizes(&p, latents);
+  int in_order = 1, explicit_first = 1, even = 1;
+  random_order(cols, order);
+  memset(met, 0, latents * sizeof *met);
+  order_pairs(cols, order, explicit_count, latents, out);
+  for (size_t i = 0; i < cols * latents && in_order; i++) {
+    size_t k = out[i] / cols, least = cols, most = 0;
+    in_order = k < latents && met[k] < cols && out[i] % cols == order[met[k]];
+    if (!in_order) break;
+    explicit_first = explicit_first && (met[k] < explicit_count) == (i < explicit_count * latents);
+    met[k]++;
+    for (size_t l = 0; l < latents; l++) {
+      least = met[l] < least ? met[l] : least;
+      most = met[l] > most ? met[l] : most;
+    }
+    even = even && most - least <= FEW;
+  }
+  for (size_t k = 0; k < latents; k++) in_order = in_order && met[k] == cols; /* so that all were met once */
+  CHECK(in_order);
+  CHECK(explicit_first);
+  CHECK(even);
+  pool_free(&p);
+}
+
 void test_order(void)
 {
   random_seed(5);
@@ -74,4 +105,12 @@ void test_order(void)
   row_order(1, 17);
   row_order(5, 257);
   spread();
+  for (size_t latents = 1; latents < 5; latents++) {
+    pairs(0, 0, latents);
+    pairs(1, 0, latents);
+    pairs(1, 1, latents);
+    pairs(17, 0, latents);
+    pairs(40, 40, latents);
+    pairs(101, 13, latents);
+  }
 }

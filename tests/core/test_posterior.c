@@ -7,7 +7,7 @@
 static posterior make_posterior(pool *p, size_t m)
 {
   return (posterior){ .mean = pool_doubles(p, m), .factor = pool_doubles(p, m * m),
-                      .covariance = pool_doubles(p, m * m), .evidence = NAN };
+                      .covariance = pool_doubles(p, m * m), .log_det = NAN, .evidence = NAN };
 }
 
 static double *columns_of(pool *p, const subject *s, size_t m, const size_t *which)
@@ -16,6 +16,18 @@ static double *columns_of(pool *p, const subject *s, size_t m, const size_t *whi
   for (size_t i = 0; i < s->dict.rows * m; i++)
     Phi[i] = s->dense[i % s->dict.rows + which[i / s->dict.rows] * s->dict.rows];
   return Phi;
+}
+
+/* log|I + beta Phi A^-1 Phi'|, over all rows. */
+static double naive_log_det(size_t rows, size_t m, const double *Phi, const double *alpha, double beta)
+{
+  pool p = { 0 };
+  double *C = pool_doubles(&p, rows * rows), sum = (double) rows * log(beta);
+  naive_marginal(rows, m, Phi, alpha, beta, C);
+  naive_cholesky(rows, C);
+  for (size_t n = 0; n < rows; n++) sum += 2 * log(C[n + n * rows]);
+  pool_free(&p);
+  return sum;
 }
 
 static void against_dense(const subject *s, size_t m, const size_t *which, double beta)
@@ -39,6 +51,7 @@ static void against_dense(const subject *s, size_t m, const size_t *which, doubl
   CHECK(difference(m, out.mean, mean) < 1e-9);
   CHECK(difference(m * m, out.covariance, covariance) < 1e-9);
   CHECK_NEAR(out.evidence, naive_evidence(rows, m, Phi, alpha, beta, target), 1e-10);
+  CHECK_NEAR(out.log_det, naive_log_det(rows, m, Phi, alpha, beta), 1e-10);
   for (size_t j = 0; j < m; j++)
     for (size_t i = 0; i < m; i++) {
       if (i > j) CHECK(out.factor[i + j * m] == 0);

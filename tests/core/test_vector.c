@@ -42,6 +42,9 @@ static void sums(size_t count)
   double *y = pool_copy(&p, count, b);
   for (size_t n = 0; n < count; n++) sum += a[n] * b[n];
   CHECK_NEAR(vector_dot(count, a, b), sum, 1e-13);
+  sum = 0;
+  for (size_t n = 0; n < count; n++) sum += a[n] * a[n] * (pow(b[n], 2) - pow(b[n], 4));
+  CHECK_NEAR(vector_class_square(count, a, b), sum, 1e-13);
   vector_add(count, -1.5, a, y);
   for (size_t n = 0; n < count; n++) b[n] -= 1.5 * a[n];
   CHECK(difference(count, y, b) < 1e-15);

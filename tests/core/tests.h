@@ -6,8 +6,9 @@
 #include <math.h>
 
 #define CORE_TESTS(TEST) \
-  TEST(harness) TEST(vector) TEST(kernel) TEST(linalg) TEST(dictionary) TEST(order) TEST(basis) \
-  TEST(evidence) TEST(posterior) TEST(likelihood) TEST(predict) TEST(search) TEST(fit)
+  TEST(harness) TEST(vector) TEST(kernel) TEST(linalg) TEST(dictionary) TEST(order) TEST(basis) TEST(whiten) \
+  TEST(evidence) TEST(posterior) TEST(likelihood) TEST(laplace) TEST(predict) TEST(search) TEST(fit) \
+  TEST(fit_classes)
 
 #define DECLARE_TEST(name) void test_##name(void);
 CORE_TESTS(DECLARE_TEST)

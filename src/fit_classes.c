@@ -1,0 +1,189 @@
+/* fit_classes.c: the working-set algorithm where the likelihood is not quadratic: the
+ * precisions are fitted to the quadratic model at the mode, the mode to the precisions, in
+ * turn, until neither moves; then more columns are looked at. */
+#include "fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "search.h"
+
+enum { FIRST_LEVEL = 1024, ROUNDS = 30, GROWTH_ROUNDS = 2 };
+
+typedef struct {
+    search s;
+    laplace *l;
+} classifier;
+
+static rvm_status renew(void *context) { return search_renew(context); }
+
+/* The mode, and with it the model that every gain refers to. */
+static rvm_status find_mode(classifier *c)
+{
+    rvm_status status = laplace_mode(c->l, &c->s.model, c->s.member, renew, &c->s);
+    c->s.shift = laplace_evidence(c->l, &c->s.model) - evidence_objective(&c->s.model);
+    return status;
+}
+
+static int out_of_iterations(const search *s) { return s->result->iterations >= s->problem->maxit; }
+
+/* Snapshots: of the last fit that was accepted, of the one proposed, and of something in between. */
+enum { ACCEPTED, PROPOSED, BETWEEN };
+
+static const search_snapshot *find_column(const search_snapshot *of, size_t column, size_t *at)
+{
+    for (*at = 0; *at < of->count; ++*at)
+        if (of->member[*at] == column) return of;
+    return NULL;
+}
+
+/* A part of the way from one fit to another: in the logs of the ratios of columns that are in
+ * both; those that come come with as much less variance, those that go keep the rest of theirs. */
+static void blend(const search_snapshot *from, const search_snapshot *to, double share, search_snapshot *out)
+{
+    size_t at;
+    out->count = 0;
+    out->precision = to->precision;
+    for (size_t k = 0; k < to->count; k++) {
+        int both = find_column(from, to->member[k], &at) != NULL;
+        out->member[out->count] = to->member[k];
+        out->ratio[out->count++] = both ? from->ratio[at] * pow(to->ratio[k] / from->ratio[at], share) : to->ratio[k] / share;
+    }
+    for (size_t k = 0; k < from->count; k++)
+        if (!find_column(to, from->member[k], &at)) {
+            out->member[out->count] = from->member[k];
+            out->ratio[out->count++] = from->ratio[k] / (1 - share);
+        }
+}
+
+/* Goes to the mode of the present model, the proposed one, or where the Laplace evidence would fall (the
+ * curvature changes with the mode, and the quadratic model knew only the old one), part of the
+ * way there from the accepted one. moved: whether that brought anything. */
+static rvm_status advance(classifier *c, double accepted, int *moved)
+{
+    search *s = &c->s;
+    search_snapshot *snapshot = s->snapshot;
+    const double slack = fmax(s->problem->tol, 0.05);
+    search_save(s, snapshot + PROPOSED);
+    rvm_status status = find_mode(c);
+    *moved = 1;
+    for (double share = 0.25; status == RVM_OK && !(laplace_evidence(c->l, &s->model) > accepted - slack); share *= 0.25) {
+        *moved = share > 1e-3;
+        blend(snapshot + ACCEPTED, snapshot + PROPOSED, share, snapshot + BETWEEN);
+        if (!*moved || snapshot[BETWEEN].count + 64 > s->basis.capacity + (s->whole ? s->model.cols : 0)) {
+            *moved = 0;
+            status = search_restore(s, snapshot + ACCEPTED);
+            if (status == RVM_OK) status = find_mode(c);
+            break;
+        }
+        status = search_restore(s, snapshot + BETWEEN);
+        if (status == RVM_OK) status = find_mode(c);
+    }
+    return status;
+}
+
+/* Mode and precisions of the working set in turn, until the precisions gain nothing more. */
+static rvm_status converge(classifier *c)
+{
+    double tol = c->s.problem->tol;
+    int moved = 1;
+    rvm_status status = RVM_OK;
+    for (int round = 0; round < ROUNDS && moved && status == RVM_OK && !out_of_iterations(&c->s); round++) {
+        double accepted = laplace_evidence(c->l, &c->s.model), before = evidence_objective(&c->s.model);
+        search_save(&c->s, c->s.snapshot + ACCEPTED);
+        status = search_climb(&c->s, 0.1 * tol, EFFORT_POLISH);
+        int last = evidence_objective(&c->s.model) - before < 0.01 * tol;
+        if (status == RVM_OK) status = advance(c, accepted, &moved);
+        if (last) break;
+    }
+    return status;
+}
+
+/* Columns come in as if the data were more precise than they are: with wide kernels none is
+ * worth much without others. */
+static rvm_status grow(search *s, double precision)
+{
+    double best = INFINITY, tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
+    search_hold_noise(s, precision);
+    rvm_status status = search_climb(s, tol, EFFORT_MOVES);
+    for (int round = 0; round < GROWTH_ROUNDS && best > tol && status == RVM_OK; round++) {
+        status = search_intake(s, 0, &best);
+        if (status == RVM_OK && best > tol) status = search_climb(s, tol, EFFORT_MOVES);
+    }
+    search_free_noise(s);
+    evidence_refresh(&s->model);
+    return status;
+}
+
+/* From nothing, at the latent values of no model. */
+static rvm_status first_fit(search *s)
+{
+    const double nothing = evidence_objective(&s->model), little = 0.05 * s->problem->noise.count;
+    rvm_status status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    for (double precision = 10; precision < 1e5 && status == RVM_OK; precision *= 10) {
+        if (evidence_objective(&s->model) > nothing + little) break;
+        status = grow(s, precision);
+        if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    }
+    return status;
+}
+
+static size_t next_level(size_t level, size_t all) { return all > 2 * 16 * level ? 16 * level : all; }
+
+/* To the mode of the first fit; or to that of no model, should it be worse than none. */
+static rvm_status first_mode(classifier *c)
+{
+    const double nothing = c->l->value;
+    rvm_status status = find_mode(c);
+    if (status != RVM_OK || laplace_evidence(c->l, &c->s.model) > nothing) return status;
+    search_clear(&c->s);
+    return find_mode(c);
+}
+
+/* Looks at ever more columns; those that offer something are settled at the present mode. */
+static rvm_status refine(classifier *c)
+{
+    search *s = &c->s;
+    double tol = s->problem->tol, best = 0;
+    size_t all = s->problem->dict->cols, level = all > 2 * FIRST_LEVEL ? FIRST_LEVEL : all;
+    rvm_status status = first_mode(c);
+    if (status == RVM_OK) status = converge(c);
+    while (status == RVM_OK && !s->whole && !out_of_iterations(s)) {
+        double before = laplace_evidence(c->l, &s->model);
+        status = search_open(s, level, &best);
+        if (status != RVM_OK) break;
+        int useful = best > tol;
+        if (useful) {
+            int moved;
+            search_save(s, s->snapshot + ACCEPTED);
+            status = search_settle(s, tol, EFFORT_EXCHANGES);
+            if (status == RVM_OK) status = advance(c, before, &moved);
+            if (status == RVM_OK) status = converge(c);
+        }
+        int risen = useful && laplace_evidence(c->l, &s->model) > before + 0.1 * tol;
+        if (risen) continue;
+        if (level == all) break;
+        level = next_level(level, all);
+    }
+    return status;
+}
+
+rvm_status fit_classes(const fit_problem *problem, fit_result *result)
+{
+    classifier c = { .l = problem->laplace };
+    rvm_status status = search_start(&c.s, problem, result);
+    c.l->plain.store = c.s.dict.store;
+    if (status == RVM_OK) status = first_fit(&c.s);
+    if (status == RVM_OK) status = refine(&c);
+    c.l->plain.store = NULL; /* it ends here */
+    if (status != RVM_OK) return status;
+    result->active = 0;
+    result->precision = 1;
+    result->converged = !out_of_iterations(&c.s);
+    for (size_t j = 0; j < c.s.model.cols; j++)
+        if (isfinite(c.s.model.ratio[j])) {
+            result->which[result->active] = c.s.member[j];
+            result->ratio[result->active++] = c.s.model.ratio[j];
+        }
+    return RVM_OK;
+}
