@@ -151,8 +151,9 @@ static rvm_status refine(search *s)
         if (status != RVM_OK) break;
         if (best > tol) {
             status = search_settle(s, tol, search_is_large(s) ? EFFORT_MOVES : EFFORT_POLISH);
-            if (status == RVM_OK && evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count)
-                status = hops(s);
+            int much = evidence_objective(&s->model) > before + (s->thorough ? 0.005 : 0.03) * s->problem->noise.count;
+            if (status == RVM_OK && much) status = hops(s);
+            if (!much && s->polished && search_sees_all(s)) break;
         }
         int risen = evidence_objective(&s->model) > before + (search_is_large(s) ? 0.01 * s->problem->noise.count : 0.1 * tol);
         if (level == all && !(best > tol && risen)) break;

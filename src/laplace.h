@@ -30,7 +30,7 @@ typedef struct {
     double value;          /* log p(t | latent) - 1/2 mu'A mu */
 } laplace;
 
-/* Takes what it needs from work. Latent values start at the offset. */
+/* Takes what it needs from work. Latent values start at the offset, or as near to it as there is curvature. */
 rvm_status laplace_start(laplace *l, const likelihood *likelihood, const observations *data, const dictionary *dict,
                          const rvm_workspace *work);
 

@@ -242,9 +242,13 @@ static void judge_tile(search *s, size_t start, size_t count, size_t partners, d
         s->partner[at] = partners;
         if (s->is_member[b->candidate[at]]) continue;
         candidate_statistics(s, at, turned + i, &S, &Q);
-        s->gains[at] = evidence_best_move(&s->model.now, S, Q, INFINITY).gain;
+        double own = s->gains[at] = evidence_best_move(&s->model.now, S, Q, INFINITY).gain;
         s->partner[at] = evidence_best_partner(s->model.now.precision, partners, s->partners, shared + i, TURN_ROWS, S, Q,
                                                &s->gains[at]);
+        if (!(s->gains[at] > EXCHANGE_TOL * s->problem->tol)) { /* too little for an exchange, perhaps enough alone */
+            s->gains[at] = own;
+            s->partner[at] = partners;
+        }
     }
 }
 
@@ -298,6 +302,8 @@ static size_t pick_best(search *s, size_t partners, size_t per_partner, size_t n
 }
 
 int search_is_large(const search *s) { return s->model.active > LARGE_MODEL; }
+
+int search_sees_all(const search *s) { return s->whole || s->basis.candidates == s->problem->dict->cols; }
 
 rvm_status search_open(search *s, size_t count, double *best)
 {

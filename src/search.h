@@ -58,6 +58,9 @@ rvm_status search_intake(search *s, int exchanges, double *best);
 /* Whether the model has so many columns that polish and hops have to be rare. */
 int search_is_large(const search *s);
 
+/* Whether every column is a candidate, so that a settled search needs no further look. */
+int search_sees_all(const search *s);
+
 /* Climbs, and notes the result in the trace. */
 rvm_status search_climb(search *s, double tol, evidence_effort effort);
 

@@ -51,7 +51,7 @@ for group; do
     test)  r_packages testthat ;;
     check) r_packages testthat knitr rmarkdown codetools
            for program in pandoc qpdf; do has $program || lacks $program $program; done ;;
-    bench) r_packages kernlab e1071 mlbench
+    bench) r_packages kernlab e1071 mlbench MASS
            echo '#include <dlib/revision.h>' | g++ -x c++ -fsyntax-only - >/dev/null 2>&1 ||
              lacks "a C++ compiler and dlib with headers" g++ libdlib-dev ;;
     *)     echo "setup: no such group: $group (build, core, test, check, bench)" >&2; exit 2 ;;
