@@ -8,7 +8,7 @@
 
 #include "search.h"
 
-enum { FIRST_LEVEL = 1024, ROUNDS = 30, GROWTH_ROUNDS = 2 };
+enum { FIRST_LEVEL = 1024, ROUNDS = 30, GROWTH_ROUNDS = 2, CAREFUL_STEPS = 8 };
 
 typedef struct {
     search s;
@@ -148,6 +148,7 @@ static rvm_status refine(classifier *c)
     size_t all = s->problem->dict->cols, level = all > 2 * FIRST_LEVEL ? FIRST_LEVEL : all;
     rvm_status status = first_mode(c);
     if (status == RVM_OK) status = converge(c);
+    int careful = 0; /* steps since the quadratic model promised too much: then one column at a time */
     while (status == RVM_OK && !s->whole && !out_of_iterations(s)) {
         double before = laplace_evidence(c->l, &s->model);
         status = search_open(s, level, &best);
@@ -156,12 +157,14 @@ static rvm_status refine(classifier *c)
         if (useful) {
             int moved;
             search_save(s, s->snapshot + ACCEPTED);
-            status = search_settle(s, tol, EFFORT_EXCHANGES);
+            status = careful ? search_step(s, tol) : search_settle(s, tol, EFFORT_EXCHANGES);
             if (status == RVM_OK) status = advance(c, before, &moved);
             if (status == RVM_OK) status = converge(c);
         }
         int risen = useful && laplace_evidence(c->l, &s->model) > before + 0.1 * tol;
-        if (risen) continue;
+        if (careful || (useful && !risen)) careful++;
+        if (careful > CAREFUL_STEPS) break;
+        if (risen || (useful && careful == 1)) continue;
         if (level == all) break;
         level = next_level(level, all);
     }

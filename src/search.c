@@ -369,6 +369,18 @@ rvm_status search_climb(search *s, double tol, evidence_effort effort)
     return status;
 }
 
+rvm_status search_step(search *s, double tol)
+{
+    double best;
+    long one_move = 1;
+    rvm_status status = search_intake(s, 0, &best);
+    if (status == RVM_OK)
+        status = evidence_climb(&s->model, tol, EFFORT_MOVES, &one_move, s->work, &s->problem->ticker, &s->now);
+    s->polished = 0;
+    note(s);
+    return status;
+}
+
 /* Keeps the active columns only. */
 static void drop_idle(search *s)
 {

@@ -64,6 +64,9 @@ int search_sees_all(const search *s);
 /* Climbs, and notes the result in the trace. */
 rvm_status search_climb(search *s, double tol, evidence_effort effort);
 
+/* Intake, and the one best move. */
+rvm_status search_step(search *s, double tol);
+
 /* Intake and climb until no candidate offers more than tol. */
 rvm_status search_settle(search *s, double tol, evidence_effort effort);
 
