@@ -13,7 +13,7 @@
 #' @param tol the fit ends when no move is left that raises the log evidence by
 #'   more than this. `NULL`: 0.01, and with more than 500 rows 2e-5 per row. A
 #'   model of more than 512 functions is also left where a look at all candidates
-#'   raises the log evidence by less than 0.01 per row.
+#'   raises the log evidence by less than 0.05 per row.
 #' @param maxit the largest number of iterations. A fit that reaches it warns
 #'   and says so in its `converged` element.
 #' @param threads number of processor cores to use. By default all that this

@@ -155,7 +155,7 @@ static rvm_status refine(search *s)
             if (status == RVM_OK && much) status = hops(s);
             if (!much && s->polished && search_sees_all(s)) break;
         }
-        int risen = evidence_objective(&s->model) > before + (search_is_large(s) ? 0.01 * s->problem->noise.count : 0.1 * tol);
+        int risen = evidence_objective(&s->model) > before + (search_is_large(s) ? 0.05 * s->problem->noise.count : 0.1 * tol);
         if (level == all && !(best > tol && risen)) break;
         if (!(best > tol && risen) && level < all) level = all > 2 * 16 * level ? 16 * level : all;
     }
