@@ -6,8 +6,6 @@
 
 #include "vector.h"
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 void basis_start(basis *b)
 {
     size_t n = b->dict->rows;
@@ -26,14 +24,14 @@ static void remove_span_from(const basis *b, size_t first, size_t last, size_t c
     const double *V = b->vectors + first * n;
     for (size_t j = 0; j < count; j++) memset(scratch + j * ld, 0, size * sizeof(double));
     for (size_t row0 = 0; row0 < n; row0 += TURN_ROWS)
-        vector_products(smaller(TURN_ROWS, n - row0), size, V + row0, n, count, columns + row0, n, scratch, ld);
+        vector_products(rvm_smaller(TURN_ROWS, n - row0), size, V + row0, n, count, columns + row0, n, scratch, ld);
     for (size_t j = 0; j < count; j++)
         for (size_t i = 0; i < size; i++) {
             out[first + i + j * ld] += scratch[i + j * ld];
             scratch[i + j * ld] = -scratch[i + j * ld];
         }
     for (size_t row0 = 0; row0 < n; row0 += TURN_ROWS)
-        vector_combine(smaller(TURN_ROWS, n - row0), size, V + row0, n, count, scratch, ld, columns + row0, n);
+        vector_combine(rvm_smaller(TURN_ROWS, n - row0), size, V + row0, n, count, scratch, ld, columns + row0, n);
 }
 
 /* Threads divide the columns, eight at a time, so the sums do not depend on their number. */
@@ -46,7 +44,7 @@ static void remove_span(const basis *b, size_t first, size_t last, size_t count,
 #pragma omp parallel for schedule(dynamic) num_threads(b->dict->threads) if (b->dict->threads > 1 && shares > 1 && n * (last - first) * count > 4000000)
     for (size_t k = 0; k < shares; k++) {
         size_t j = k * share;
-        remove_span_from(b, first, last, smaller(share, count - j), columns + j * n, scratch + j * ld, out + j * ld);
+        remove_span_from(b, first, last, rvm_smaller(share, count - j), columns + j * n, scratch + j * ld, out + j * ld);
     }
 }
 
@@ -115,7 +113,7 @@ rvm_status basis_inform(basis *b, size_t first, const rvm_ticker *ticker, const 
 static void turn_rows(double *X, size_t rows, size_t size, size_t count, const double *turn, double *buffer)
 {
     for (size_t row0 = 0; row0 < rows; row0 += TURN_ROWS) {
-        size_t tile = smaller(TURN_ROWS, rows - row0);
+        size_t tile = rvm_smaller(TURN_ROWS, rows - row0);
         memset(buffer, 0, TURN_ROWS * count * sizeof(double));
         vector_combine(tile, size, X + row0, rows, count, turn, size, buffer, TURN_ROWS);
         for (size_t k = 0; k < count; k++)

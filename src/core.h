@@ -40,6 +40,8 @@ static inline int rvm_tick(const rvm_ticker *ticker, const rvm_progress *now)
     return ticker && ticker->tick ? ticker->tick(ticker->context, now) : 0;
 }
 
+static inline size_t rvm_smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 static inline double *rvm_take_doubles(const rvm_workspace *work, size_t count)
 {
     return (double *) work->take(work->context, (count ? count : 1) * sizeof(double));

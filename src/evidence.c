@@ -229,6 +229,17 @@ void evidence_apply(evidence_model *m, size_t j, double ratio)
     }
 }
 
+size_t evidence_columns(const evidence_model *m, const size_t *member, size_t *which, double *ratio)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < m->cols; j++)
+        if (isfinite(m->ratio[j])) {
+            which[count] = member[j];
+            ratio[count++] = m->ratio[j];
+        }
+    return count;
+}
+
 double evidence_objective(const evidence_model *m)
 {
     const double log_2pi = 1.8378770664093453;

@@ -78,6 +78,9 @@ void evidence_refresh_with_root(evidence_model *model, double *T);
 /* Moves column j to `ratio`. cost: 8 rows cols. */
 void evidence_apply(evidence_model *model, size_t j, double ratio);
 
+/* The columns of the model, by member[] of the working column, and their ratios. Returns how many. */
+size_t evidence_columns(const evidence_model *model, const size_t *member, size_t *which, double *ratio);
+
 /* Log evidence (1) plus log hyperprior, up to constants of the data. cost: O(active). */
 double evidence_objective(const evidence_model *model);
 

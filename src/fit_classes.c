@@ -99,30 +99,17 @@ static rvm_status converge(classifier *c)
     return status;
 }
 
-/* Columns come in as if the data were more precise than they are: with wide kernels none is
- * worth much without others. */
-static rvm_status grow(search *s, double precision)
-{
-    double best = INFINITY, tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
-    search_hold_noise(s, precision);
-    rvm_status status = search_climb(s, tol, EFFORT_MOVES);
-    for (int round = 0; round < GROWTH_ROUNDS && best > tol && status == RVM_OK; round++) {
-        status = search_intake(s, 0, &best);
-        if (status == RVM_OK && best > tol) status = search_climb(s, tol, EFFORT_MOVES);
-    }
-    search_free_noise(s);
-    evidence_refresh(&s->model);
-    return status;
-}
-
-/* From nothing, at the latent values of no model. */
+/* From nothing, at the latent values of no model. With wide kernels no column is worth much
+ * without others: they then come in as if the data were more precise than they are. */
 static rvm_status first_fit(search *s)
 {
+    const double growth_tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
     const double nothing = evidence_objective(&s->model), little = 0.05 * s->problem->noise.count;
     rvm_status status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     for (double precision = 10; precision < 1e5 && status == RVM_OK; precision *= 10) {
         if (evidence_objective(&s->model) > nothing + little) break;
-        status = grow(s, precision);
+        status = search_grow(s, precision, GROWTH_ROUNDS, growth_tol);
+        evidence_refresh(&s->model);
         if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     }
     return status;
@@ -180,13 +167,8 @@ rvm_status fit_classes(const fit_problem *problem, fit_result *result)
     if (status == RVM_OK) status = refine(&c);
     c.l->plain.store = NULL; /* it ends here */
     if (status != RVM_OK) return status;
-    result->active = 0;
     result->precision = 1;
     result->converged = !out_of_iterations(&c.s);
-    for (size_t j = 0; j < c.s.model.cols; j++)
-        if (isfinite(c.s.model.ratio[j])) {
-            result->which[result->active] = c.s.member[j];
-            result->ratio[result->active++] = c.s.model.ratio[j];
-        }
+    result->active = evidence_columns(&c.s.model, c.s.member, result->which, result->ratio);
     return RVM_OK;
 }

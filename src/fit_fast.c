@@ -8,6 +8,12 @@
 /* The noise variance to begin with, as a share of the target's. */
 static double first_noise(const search *s) { return s->thorough ? 0.02 : 0.1; }
 
+/* What a move must gain while the model grows. */
+static double growth_tol(const search *s)
+{
+    return fmax(s->problem->tol, (s->thorough ? 1e-4 : 1e-3) * s->problem->noise.count);
+}
+
 /* What a hop divides the noise variance by, in turn; 0 and below: hops of other kinds. */
 static const double hop_divisor[] = { 8, 30, 3, 100, 1000, 1.0 / 3, 0.1, 0, -1 };
 enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOLD_FROM = 200, HOLD_STEPS = 6, FIRST_LEVEL = 1024 };
@@ -15,20 +21,6 @@ enum { HOP_KINDS = sizeof hop_divisor / sizeof *hop_divisor, HOP_ROUNDS = 2, HOL
 /* Determined weights as a share of the cases: from here a fit interpolates; and where one of so
  * many functions that does is brought back to. */
 static const double INTERPOLATING = 0.8, SOBER = 0.5;
-
-/* Rounds of growth at a noise that is held, so that structure is not mistaken for noise. */
-static rvm_status grow(search *s, double precision, int rounds)
-{
-    double best = INFINITY, tol = fmax(s->problem->tol, (s->thorough ? 1e-4 : 1e-3) * s->problem->noise.count);
-    search_hold_noise(s, precision);
-    rvm_status status = search_climb(s, tol, EFFORT_MOVES);
-    for (int round = 0; round < rounds && best > tol && status == RVM_OK; round++) {
-        status = search_intake(s, 0, &best);
-        if (status == RVM_OK && best > tol) status = search_climb(s, tol, EFFORT_MOVES);
-    }
-    search_free_noise(s);
-    return status;
-}
 
 /* The weights that the data determine (the sum of gamma), as a share of the cases. */
 static double share_determined(const evidence_model *m)
@@ -52,7 +44,7 @@ static rvm_status first_fit(search *s)
 {
     rvm_status status = RVM_OK;
     for (double share = first_noise(s); share > 1e-7 && status == RVM_OK && s->model.active < 3; share /= 10)
-        status = grow(s, s->problem->noise.precision / share, HOP_ROUNDS);
+        status = search_grow(s, s->problem->noise.precision / share, HOP_ROUNDS, growth_tol(s));
     if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     if (status == RVM_OK && !search_is_large(s))
         status = search_settle(s, s->problem->tol, s->thorough ? EFFORT_POLISH : EFFORT_EXCHANGES);
@@ -104,7 +96,7 @@ static rvm_status hop(search *s, double divisor, int *better)
     search_snapshot *saved = s->snapshot;
     search_save(s, saved);
     if (divisor > 0)
-        status = grow(s, s->model.now.precision * divisor, HOP_ROUNDS);
+        status = search_grow(s, s->model.now.precision * divisor, HOP_ROUNDS, growth_tol(s));
     else
         fill(s, divisor < 0);
     if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
@@ -174,13 +166,8 @@ rvm_status fit_fast(const fit_problem *problem, fit_result *result)
     if (status == RVM_OK && !s.whole) status = refine(&s);
     if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
     if (status != RVM_OK) return status;
-    result->active = 0;
     result->precision = s.model.now.precision;
     result->converged = result->iterations < problem->maxit;
-    for (size_t j = 0; j < s.model.cols; j++)
-        if (isfinite(s.model.ratio[j])) {
-            result->which[result->active] = s.member[j];
-            result->ratio[result->active++] = s.model.ratio[j];
-        }
+    result->active = evidence_columns(&s.model, s.member, result->which, result->ratio);
     return RVM_OK;
 }

@@ -208,13 +208,8 @@ static void note(const descent *s, fit_result *r, rvm_progress *now)
 
 static void report(const descent *s, fit_result *r)
 {
-    r->active = 0;
     r->precision = s->model.now.precision;
-    for (size_t j = 0; j < s->model.cols; j++)
-        if (isfinite(s->model.ratio[j])) {
-            r->which[r->active] = s->member[j];
-            r->ratio[r->active++] = s->model.ratio[j];
-        }
+    r->active = evidence_columns(&s->model, s->member, r->which, r->ratio);
 }
 
 /* To the very maximum by the moves of evidence_climb(), which also decide what leaves for

@@ -6,8 +6,6 @@
 #include "linalg.h"
 #include "vector.h"
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Below this many coordinates the working set is simply everything. */
 enum { SMALL_PROBLEM = 250000, SMALL_DICTIONARY = 160, BATCH = 32, SAMPLE = 128, CANDIDATES = 4096, SLOT = 128, CHOSEN = 1024, EXCHANGE_TOL = 10, LARGE_MODEL = 512 };
 
@@ -20,7 +18,7 @@ static int is_small(const fit_problem *p)
  * a candidate-length vector, and four squares of their number go to the model. */
 static size_t choose_capacity(const fit_problem *p)
 {
-    size_t largest = smaller(smaller(p->dict->rows, p->dict->cols), 4000) + 4 * SAMPLE + BATCH;
+    size_t largest = rvm_smaller(rvm_smaller(p->dict->rows, p->dict->cols), 4000) + 4 * SAMPLE + BATCH;
     double per_vector = 8.0 * (double) (p->dict->rows * (p->dict->latents > 1 ? 2 : 1) + p->dict->cols), capacity = 0.5 * p->memory / per_vector;
     while (capacity > 64 && capacity * (per_vector + 64 * capacity) > p->memory) capacity *= 0.9;
     if (capacity < 6 * SAMPLE) capacity = 6 * SAMPLE;
@@ -192,13 +190,13 @@ static rvm_status inform_candidates(search *s)
 static rvm_status enter_sample(search *s)
 {
     const fit_problem *p = s->problem;
-    size_t count = smaller(p->fixed_columns, SAMPLE) + (p->dict->dims == 1 ? SAMPLE / 2 : SAMPLE);
-    count = smaller(p->dict->cols, count);
+    size_t count = rvm_smaller(p->fixed_columns, SAMPLE) + (p->dict->dims == 1 ? SAMPLE / 2 : SAMPLE);
+    count = rvm_smaller(p->dict->cols, count);
     basis_start(&s->basis);
-    for (size_t done = 0; done < count; done += BATCH) enter(s, smaller(BATCH, count - done), p->order + done, 0);
+    for (size_t done = 0; done < count; done += BATCH) enter(s, rvm_smaller(BATCH, count - done), p->order + done, 0);
     follow_basis(s);
     if (!s->thorough) return RVM_OK;
-    s->basis.candidates = smaller(p->dict->cols, CANDIDATES);
+    s->basis.candidates = rvm_smaller(p->dict->cols, CANDIDATES);
     s->basis.candidate = p->order;
     return inform_candidates(s);
 }
@@ -267,7 +265,7 @@ static size_t judge_candidates(search *s, int exchanges)
         if (evidence_partner(m, j, s->partners + partners))
             memcpy(s->partner_white + partners++ * r, m->white + j * m->ld, r * sizeof(double));
     for (size_t t = 0; t < tiles; t++)
-        judge_tile(s, t * TURN_ROWS, smaller(TURN_ROWS, s->basis.candidates - t * TURN_ROWS), partners, s->work);
+        judge_tile(s, t * TURN_ROWS, rvm_smaller(TURN_ROWS, s->basis.candidates - t * TURN_ROWS), partners, s->work);
     return partners;
 }
 
@@ -293,7 +291,7 @@ static size_t pick_best(search *s, size_t partners, size_t per_partner, size_t n
     for (size_t i = 0; i < s->basis.candidates; i++)
         if (s->gains[i] > (s->partner[i] == partners ? tol : EXCHANGE_TOL * tol))
             keep_best(s, slot + s->partner[i] * slot_size, length + s->partner[i],
-                      s->partner[i] == partners ? smaller(newcomers, slot_size) : per_partner, i);
+                      s->partner[i] == partners ? rvm_smaller(newcomers, slot_size) : per_partner, i);
     size_t total = 0;
     for (size_t j = 0; j <= partners; j++) total += length[j];
     for (size_t j = 0; j <= partners; j++)
@@ -310,14 +308,14 @@ rvm_status search_open(search *s, size_t count, double *best)
     const fit_problem *p = s->problem;
     basis *b = &s->basis;
     rvm_status status = search_tidy(s);
-    b->candidates = smaller(count, p->dict->cols);
+    b->candidates = rvm_smaller(count, p->dict->cols);
     b->candidate = p->order;
     if (status == RVM_OK) status = inform_candidates(s);
     if (status != RVM_OK) return status;
     size_t chosen = pick_best(s, judge_candidates(s, 1), 8, search_is_large(s) ? CHOSEN : SLOT, p->tol);
     *best = chosen ? s->gains[s->picked[0]] : 0;
     if (b->candidates <= 2 * CANDIDATES) return RVM_OK;
-    chosen = smaller(chosen, CHOSEN);
+    chosen = rvm_smaller(chosen, CHOSEN);
     for (size_t j = 0; j < chosen; j++) s->chosen[j] = b->candidate[s->picked[j]];
     b->candidates = chosen;
     b->candidate = s->chosen;
@@ -330,18 +328,18 @@ rvm_status search_intake(search *s, int exchanges, double *best)
     rvm_status status = RVM_OK;
     *best = 0;
     if (s->whole || s->basis.candidates == 0) return RVM_OK;
-    size_t limit = smaller(s->basis.capacity - 2 * BATCH, 2 * s->model.active + 4 * BATCH);
+    size_t limit = rvm_smaller(s->basis.capacity - 2 * BATCH, 2 * s->model.active + 4 * BATCH);
     if (s->model.cols > limit) status = search_tidy(s);
     if (status != RVM_OK) return status;
-    size_t room = smaller(s->basis.capacity - s->basis.size - 1, s->basis.capacity - s->model.cols - 1);
+    size_t room = rvm_smaller(s->basis.capacity - s->basis.size - 1, s->basis.capacity - s->model.cols - 1);
     size_t newcomers = search_is_large(s) ? SLOT : BATCH, most = s->thorough ? newcomers + BATCH : BATCH / 2;
-    size_t count = smaller(pick_best(s, judge_candidates(s, exchanges), 1, newcomers, p->tol), smaller(most, room));
+    size_t count = rvm_smaller(pick_best(s, judge_candidates(s, exchanges), 1, newcomers, p->tol), rvm_smaller(most, room));
     if (count == 0) return RVM_OK;
     *best = s->gains[s->picked[0]];
     for (size_t j = 0; j < count; j++) s->picked[j] = s->basis.candidate[s->picked[j]];
     size_t before = s->basis.size;
     for (size_t done = 0; done < count; done += BATCH)
-        enter(s, smaller(BATCH, count - done), s->picked + done, 1);
+        enter(s, rvm_smaller(BATCH, count - done), s->picked + done, 1);
     status = basis_inform(&s->basis, before, &p->ticker, &s->now);
     follow_basis(s);
     return status;
@@ -437,6 +435,19 @@ rvm_status search_settle(search *s, double tol, evidence_effort effort)
     }
 }
 
+rvm_status search_grow(search *s, double precision, int rounds, double tol)
+{
+    double best = INFINITY;
+    search_hold_noise(s, precision);
+    rvm_status status = search_climb(s, tol, EFFORT_MOVES);
+    for (int round = 0; round < rounds && best > tol && status == RVM_OK; round++) {
+        status = search_intake(s, 0, &best);
+        if (status == RVM_OK && best > tol) status = search_climb(s, tol, EFFORT_MOVES);
+    }
+    search_free_noise(s);
+    return status;
+}
+
 rvm_status search_renew(search *s)
 {
     evidence_model *m = &s->model;
@@ -452,7 +463,7 @@ rvm_status search_renew(search *s)
     memcpy(s->work, m->ratio, count * sizeof(double));
     basis_start(&s->basis);
     m->cols = 0;
-    for (size_t done = 0; done < count; done += BATCH) enter(s, smaller(BATCH, count - done), s->picked + done, 0);
+    for (size_t done = 0; done < count; done += BATCH) enter(s, rvm_smaller(BATCH, count - done), s->picked + done, 0);
     memcpy(m->ratio, s->work, count * sizeof(double));
     follow_basis(s);
     return RVM_OK;
@@ -460,12 +471,7 @@ rvm_status search_renew(search *s)
 
 void search_save(const search *s, search_snapshot *out)
 {
-    out->count = 0;
-    for (size_t j = 0; j < s->model.cols; j++)
-        if (isfinite(s->model.ratio[j])) {
-            out->member[out->count] = s->member[j];
-            out->ratio[out->count++] = s->model.ratio[j];
-        }
+    out->count = evidence_columns(&s->model, s->member, out->member, out->ratio);
     out->precision = s->model.now.precision;
     out->value = evidence_objective(&s->model);
 }
@@ -477,7 +483,7 @@ static rvm_status reenter(search *s, const search_snapshot *from)
     for (size_t k = 0; k < from->count; k++)
         if (!s->is_member[from->member[k]]) s->picked[missing++] = from->member[k];
     for (size_t k = 0; k < missing; k += BATCH)
-        enter(s, smaller(BATCH, missing - k), s->picked + k, 0);
+        enter(s, rvm_smaller(BATCH, missing - k), s->picked + k, 0);
     return missing ? basis_inform(&s->basis, before, &s->problem->ticker, &s->now) : RVM_OK;
 }
 

@@ -70,6 +70,9 @@ rvm_status search_step(search *s, double tol);
 /* Intake and climb until no candidate offers more than tol. */
 rvm_status search_settle(search *s, double tol, evidence_effort effort);
 
+/* Rounds of intake and climb at a noise that is held, so that structure is not mistaken for noise. */
+rvm_status search_grow(search *s, double precision, int rounds, double tol);
+
 /* Drops the idle columns from the working set. cost: 2 (rows + candidates) cols active. */
 rvm_status search_tidy(search *s);
 

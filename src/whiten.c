@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core.h"
 #include "vector.h"
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Column k of K: K_kk = tau, K_ik = -tau sum over l of K_il v_l'v_k. */
 static void extend_product(whiten_panel *p, size_t k, double tau)
@@ -56,11 +55,11 @@ static void apply_to_share(const whiten_panel *p, size_t cols, double *X, size_t
     double products[PANEL * SHARE];
     memset(products, 0, sizeof products);
     for (size_t row = 0; row < p->rows; row += TILE)
-        vector_products(smaller(TILE, p->rows - row), p->count, p->vectors + row, p->rows, cols, X + row, ld, products,
+        vector_products(rvm_smaller(TILE, p->rows - row), p->count, p->vectors + row, p->rows, cols, X + row, ld, products,
                         PANEL);
     turn_products(p, cols, products);
     for (size_t row = 0; row < p->rows; row += TILE)
-        vector_combine(smaller(TILE, p->rows - row), p->count, p->vectors + row, p->rows, cols, products, PANEL, X + row,
+        vector_combine(rvm_smaller(TILE, p->rows - row), p->count, p->vectors + row, p->rows, cols, products, PANEL, X + row,
                        ld);
 }
 
@@ -70,7 +69,7 @@ void whiten_apply(const whiten_panel *p, size_t cols, double *X, size_t ld, int 
     (void) threads;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && p->rows * cols * p->count > 2000000)
     for (size_t k = 0; k < shares; k++)
-        apply_to_share(p, smaller(SHARE, cols - k * SHARE), X + k * SHARE * ld, ld);
+        apply_to_share(p, rvm_smaller(SHARE, cols - k * SHARE), X + k * SHARE * ld, ld);
 }
 
 void whiten_own(const whiten_panel *p, size_t j, double *out)
