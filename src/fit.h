@@ -13,6 +13,15 @@
 #include "evidence.h"
 #include "laplace.h"
 
+/* A model to begin with: the fit at slightly other widths. */
+typedef struct {
+    size_t count;
+    const size_t *which; /* columns of the dictionary */
+    const double *ratio;
+    double precision;
+    int brief; /* settle near it, among a sample of the candidates, and leave it at that */
+} fit_start;
+
 typedef struct {
     const dictionary *dict;
     const double *target;   /* rows */
@@ -26,6 +35,7 @@ typedef struct {
     rvm_ticker ticker;
     int shared;       /* pairs of one basis function and all classes have one precision */
     laplace *laplace; /* NULL: gaussian. Else row scale and target are its, and the noise is 1 */
+    const fit_start *start; /* NULL: from nothing. Top-down algorithms take no notice */
 } fit_problem;
 
 typedef struct {

@@ -152,7 +152,7 @@ static rvm_status refine(classifier *c)
         if (careful || (useful && !risen)) careful++;
         if (careful > CAREFUL_STEPS) break;
         if (risen || (useful && careful == 1)) continue;
-        if (level == all) break;
+        if (level == all || (s->problem->start && s->problem->start->brief)) break;
         level = next_level(level, all);
     }
     return status;
@@ -163,7 +163,7 @@ rvm_status fit_classes(const fit_problem *problem, fit_result *result)
     classifier c = { .l = problem->laplace };
     rvm_status status = search_start(&c.s, problem, result);
     c.l->plain.store = c.s.dict.store;
-    if (status == RVM_OK) status = first_fit(&c.s);
+    if (status == RVM_OK) status = problem->start ? search_resume(&c.s) : first_fit(&c.s);
     if (status == RVM_OK) status = refine(&c);
     c.l->plain.store = NULL; /* it ends here */
     if (status != RVM_OK) return status;

@@ -154,16 +154,31 @@ static rvm_status refine(search *s)
     return status;
 }
 
+/* From the model of a fit at slightly other widths, and perhaps no further than to where that leads. */
+static rvm_status resume(search *s)
+{
+    rvm_status status = search_resume(s);
+    if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
+    if (status == RVM_OK && !search_is_large(s)) status = search_settle(s, s->problem->tol, EFFORT_EXCHANGES);
+    return status;
+}
+
+static rvm_status begin(search *s)
+{
+    if (s->problem->start) return resume(s);
+    return s->problem->noise.noise_free ? first_fit(s) : search_settle(s, s->problem->tol, EFFORT_POLISH);
+}
+
 rvm_status fit_fast(const fit_problem *problem, fit_result *result)
 {
     search s;
     rvm_status status = search_start(&s, problem, result);
-    if (status == RVM_OK)
-        status = problem->noise.noise_free ? first_fit(&s) : search_settle(&s, problem->tol, EFFORT_POLISH);
+    int brief = problem->start && problem->start->brief;
+    if (status == RVM_OK) status = begin(&s);
     if (status == RVM_OK && problem->noise.noise_free && s.model.active > HOLD_FROM && interpolates(&s.model))
         status = hold_back(&s);
-    if (status == RVM_OK) status = hops(&s);
-    if (status == RVM_OK && !s.whole) status = refine(&s);
+    if (status == RVM_OK && !brief) status = hops(&s);
+    if (status == RVM_OK && !brief && !s.whole) status = refine(&s);
     if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
     if (status != RVM_OK) return status;
     result->precision = s.model.now.precision;

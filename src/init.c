@@ -9,6 +9,8 @@ SEXP ffi_kernel_gradient(SEXP, SEXP, SEXP);
 SEXP ffi_fit(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_fit_classes(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_class_statistics(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_gradient(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_class_gradient(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_predict(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_statistics(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_gains(SEXP, SEXP, SEXP, SEXP);
@@ -19,6 +21,8 @@ static const R_CallMethodDef entries[] = {
     { "fit", (DL_FUNC) &ffi_fit, 7 },
     { "fit_classes", (DL_FUNC) &ffi_fit_classes, 8 },
     { "class_statistics", (DL_FUNC) &ffi_class_statistics, 8 },
+    { "gradient", (DL_FUNC) &ffi_gradient, 8 },
+    { "class_gradient", (DL_FUNC) &ffi_class_gradient, 10 },
     { "predict", (DL_FUNC) &ffi_predict, 5 },
     { "statistics", (DL_FUNC) &ffi_statistics, 7 },
     { "gains", (DL_FUNC) &ffi_gains, 4 },

@@ -1,6 +1,7 @@
 #include "likelihood.h"
 
 #include <math.h>
+#include <string.h>
 
 static double weight_of(const observations *d, size_t n) { return d->weight ? d->weight[n] : 1; }
 
@@ -27,6 +28,23 @@ static void gaussian_linearise(const observations *d, const double *f, double *r
     }
 }
 
+static void gaussian_residual(const observations *d, const double *f, double precision, double *out)
+{
+    for (size_t n = 0; n < d->rows; n++) out[n] = precision * weight_of(d, n) * (d->t[n] - f[n]);
+}
+
+static void gaussian_curve(const observations *d, const double *f, double precision, double *v)
+{
+    (void) f;
+    for (size_t n = 0; n < d->rows; n++) v[n] *= precision * weight_of(d, n);
+}
+
+static void gaussian_bend(const observations *d, const double *f, const double *S, double *out)
+{
+    (void) f, (void) S; /* B is constant */
+    memset(out, 0, d->rows * sizeof(double));
+}
+
 /* ---- bernoulli: P(t = 1) = 1 / (1 + exp(-f)) ------------------------------------------ */
 
 /* Beyond this log-odds the curvature is taken as if there: a target of residual / root must not
@@ -46,16 +64,47 @@ static double bernoulli_value(const observations *d, const double *f, double pre
     return sum;
 }
 
-/* b = p (1 - p), the residual is 1 - p for t = 1, -p for 0: both from exp(-|f|), without cancellation. */
+/* 1 - p for t = 1, -p for 0, from exp(-|f|), without cancellation */
+static double bernoulli_surprise(double t, double f)
+{
+    double margin = t > 0.5 ? f : -f;
+    double surprise = margin > 0 ? exp(-margin) / (1 + exp(-margin)) : 1 / (1 + exp(margin));
+    return t > 0.5 ? surprise : -surprise;
+}
+
+static double bernoulli_curvature(double f)
+{
+    double e = exp(-fabs(f));
+    return e / ((1 + e) * (1 + e));
+}
+
+static void bernoulli_residual(const observations *d, const double *f, double precision, double *out)
+{
+    (void) precision;
+    for (size_t n = 0; n < d->rows; n++) out[n] = weight_of(d, n) * bernoulli_surprise(d->t[n], f[n]);
+}
+
+static void bernoulli_curve(const observations *d, const double *f, double precision, double *v)
+{
+    (void) precision;
+    for (size_t n = 0; n < d->rows; n++) v[n] *= weight_of(d, n) * bernoulli_curvature(f[n]);
+}
+
+/* db / df = b (1 - 2 p) = -b tanh(f / 2) */
+static void bernoulli_bend(const observations *d, const double *f, const double *S, double *out)
+{
+    for (size_t n = 0; n < d->rows; n++)
+        out[n] = 0.5 * weight_of(d, n) * bernoulli_curvature(f[n]) * tanh(0.5 * f[n]) * S[n];
+}
+
+/* b = p (1 - p) */
 static void bernoulli_linearise(const observations *d, const double *f, double *root, double *target)
 {
     for (size_t n = 0; n < d->rows; n++) {
         double half = exp(-0.5 * fabs(within(f[n], FAR))), w = sqrt(weight_of(d, n));
-        double margin = d->t[n] > 0.5 ? f[n] : -f[n];
-        double residual = margin > 0 ? exp(-margin) / (1 + exp(-margin)) : 1 / (1 + exp(margin));
         double b_root = half / (1 + half * half);
         root[n] = w * b_root;
-        target[n] = root[n] * (f[n] - offset_of(d, n)) + w * (d->t[n] > 0.5 ? residual : -residual) / b_root;
+        target[n] = root[n] * (f[n] - offset_of(d, n)) + w * bernoulli_surprise(d->t[n], f[n]) / b_root;
     }
 }
 
@@ -101,10 +150,56 @@ static void softmax_linearise(const observations *d, const double *f, double *ro
     }
 }
 
+static void softmax_residual(const observations *d, const double *f, double precision, double *out)
+{
+    (void) precision;
+    for (size_t n = 0; n < d->rows; n++) {
+        double all = log_sum(d, f, n);
+        for (size_t k = 0; k < d->latents; k++) {
+            size_t at = n + k * d->rows;
+            out[at] = weight_of(d, n) * ((k == (size_t) d->t[n]) - exp(f[at] - all));
+        }
+    }
+}
+
+/* B v = y (v - y'v) */
+static void softmax_curve(const observations *d, const double *f, double precision, double *v)
+{
+    (void) precision;
+    for (size_t n = 0; n < d->rows; n++) {
+        double all = log_sum(d, f, n), mean = 0;
+        for (size_t k = 0; k < d->latents; k++) mean += exp(f[n + k * d->rows] - all) * v[n + k * d->rows];
+        for (size_t k = 0; k < d->latents; k++) {
+            size_t at = n + k * d->rows;
+            v[at] = weight_of(d, n) * exp(f[at] - all) * (v[at] - mean);
+        }
+    }
+}
+
+/* tr(B S) = sum y_k S_kk - y'S y and dy_k / df_m = y_k ([k = m] - y_m), so that its slope in f_m is
+ * y_m (S_mm - sum y_k S_kk - 2 (S y)_m + 2 y'S y). */
+static void softmax_bend(const observations *d, const double *f, const double *S, double *out)
+{
+    size_t N = d->rows, L = d->latents;
+    for (size_t n = 0; n < N; n++) {
+        double all = log_sum(d, f, n), diagonal = 0, square = 0;
+        for (size_t k = 0; k < L; k++) {
+            double product = 0, y = exp(f[n + k * N] - all);
+            for (size_t l = 0; l < L; l++) product += S[n + (k + l * L) * N] * exp(f[n + l * N] - all);
+            out[n + k * N] = product;
+            diagonal += y * S[n + (k + k * L) * N];
+            square += y * product;
+        }
+        for (size_t k = 0; k < L; k++)
+            out[n + k * N] = -0.5 * weight_of(d, n) * exp(f[n + k * N] - all) *
+                             (S[n + (k + k * L) * N] - diagonal - 2 * out[n + k * N] + 2 * square);
+    }
+}
+
 static const likelihood table[] = {
-    { "gaussian", gaussian_value, gaussian_linearise },
-    { "bernoulli", bernoulli_value, bernoulli_linearise },
-    { "softmax", softmax_value, softmax_linearise },
+    { "gaussian", gaussian_value, gaussian_linearise, gaussian_residual, gaussian_curve, gaussian_bend },
+    { "bernoulli", bernoulli_value, bernoulli_linearise, bernoulli_residual, bernoulli_curve, bernoulli_bend },
+    { "softmax", softmax_value, softmax_linearise, softmax_residual, softmax_curve, softmax_bend },
 };
 
 const likelihood *likelihood_of(likelihood_type type) { return &table[type]; }

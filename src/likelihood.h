@@ -25,6 +25,13 @@ typedef struct {
     double (*value)(const observations *data, const double *f, double precision);
     /* root and target, rows x latents each, at f, for unit noise precision */
     void (*linearise)(const observations *data, const double *f, double *root, double *target);
+    /* d log p / d f, rows x latents */
+    void (*residual)(const observations *data, const double *f, double precision, double *out);
+    /* v <- B v, rows x latents */
+    void (*curve)(const observations *data, const double *f, double precision, double *v);
+    /* out = -1/2 d tr(B S) / d f, rows x latents; S: for row n the latents x latents matrix
+     * S[n + (k + l latents) rows] */
+    void (*bend)(const observations *data, const double *f, const double *S, double *out);
 } likelihood;
 
 const likelihood *likelihood_of(likelihood_type type);

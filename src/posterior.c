@@ -65,6 +65,7 @@ rvm_status posterior_gaussian(const dictionary *d, const double *target, double 
         for (size_t i = 0; i < m; i++) out->factor[i + j * m] = upper[i + j * m] / sqrt(alpha[i]);
     linalg_outer_upper(m, out->factor, m, out->covariance, m);
     out->log_det = log_det;
+    out->quadratic = quadratic;
     out->evidence = 0.5 * (count * log(beta / 6.283185307179586) - log_det - quadratic);
     return RVM_OK;
 }

@@ -13,6 +13,7 @@ typedef struct {
     double *factor;     /* m x m, upper triangular: factor factor' = covariance */
     double *covariance; /* m x m */
     double log_det;     /* log|I + beta Phi A^-1 Phi'| */
+    double quadratic;   /* t'C^-1 t */
     double evidence;    /* log marginal likelihood of the (row-scaled) target */
 } posterior;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fit.h"
+#include "gradient.h"
 #include "laplace.h"
 #include "order.h"
 #include "posterior.h"
@@ -112,6 +113,7 @@ SEXP ffi_fit_classes(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset, SEX
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
                             Rf_asReal(glue_element(control, "memory")), c.work, glue_ticker(&progress),
                             c.data.latents > 1 && Rf_asLogical(glue_element(control, "shared")), &c.laplace };
+    problem.start = result_start(glue_element(control, "start"), 1);
     fit_result result = result_new(c.dict.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { problem.shared ? fit_shared : fit_classes,
                                                                              fit_mackay, fit_em };
@@ -126,7 +128,7 @@ SEXP ffi_fit_classes(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset, SEX
     size_t m = result.active, count = c.data.rows * c.data.latents;
     double *latent = (double *) R_alloc(count + 1, sizeof(double)), loglik = 0;
     posterior p = { (double *) R_alloc(m + 1, sizeof(double)), (double *) R_alloc(m * m + 1, sizeof(double)),
-                    (double *) R_alloc(m * m + 1, sizeof(double)), 0, 0 };
+                    (double *) R_alloc(m * m + 1, sizeof(double)), 0, 0, 0 };
     status = report_posterior(&c, m, result.which, result.ratio, &p, &loglik);
     if (status == RVM_OK) memcpy(latent, c.laplace.latent, count * sizeof(double));
     glue_release(&c.pool);
@@ -157,12 +159,12 @@ SEXP ffi_fit_classes(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset, SEX
     return out;
 }
 
-/* A model of all columns at once, for the tool below. */
+/* A model of given columns at once, without a search. */
 typedef struct {
     class_model *c;
     evidence_model model;
     double *coords;
-    size_t *member;
+    const size_t *member;
 } whole_model;
 
 static rvm_status renew(void *context)
@@ -173,12 +175,13 @@ static rvm_status renew(void *context)
     return RVM_OK;
 }
 
-static whole_model start_whole(class_model *c, SEXP active, SEXP alpha, double *S, double *Q)
+static whole_model start_whole(class_model *c, size_t cols, const size_t *member, const double *ratio, double *S,
+                               double *Q)
 {
-    size_t rows = c->dict.rows, cols = c->dict.cols;
+    size_t rows = c->dict.rows;
     whole_model w = { .c = c };
     w.coords = (double *) R_alloc(rows * cols + 1, sizeof(double));
-    w.member = (size_t *) R_alloc(cols + 1, sizeof(size_t));
+    w.member = member;
     w.model = (evidence_model){ .rows = rows, .cols = cols, .ld = rows, .coords = w.coords, .target = c->laplace.target,
                                 .threads = 1, .S = S, .Q = Q };
     w.model.now = (evidence_setting){ .count = (double) c->data.rows, .precision = 1, .precision_max = 1 };
@@ -187,8 +190,7 @@ static whole_model start_whole(class_model *c, SEXP active, SEXP alpha, double *
     w.model.white_target = (double *) R_alloc(rows, sizeof(double));
     w.model.panel = (double *) R_alloc(rows * PANEL, sizeof(double));
     w.model.size = (double *) R_alloc(cols + 1, sizeof(double));
-    for (size_t j = 0; j < cols; j++) w.member[j] = j, w.model.ratio[j] = INFINITY;
-    for (R_xlen_t j = 0; j < XLENGTH(active); j++) w.model.ratio[INTEGER(active)[j] - 1] = REAL(alpha)[j];
+    memcpy(w.model.ratio, ratio, cols * sizeof(double));
     return w;
 }
 
@@ -212,8 +214,12 @@ SEXP ffi_class_statistics(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
     double *S = result_doubles(out, 0, c.dict.cols), *Q = result_doubles(out, 1, c.dict.cols);
     double *mean = result_doubles(out, 2, m), *covariance = result_square(out, 3, m), loglik;
-    whole_model w = start_whole(&c, active, alpha, S, Q);
-    posterior p = { mean, (double *) R_alloc(m * m + 1, sizeof(double)), covariance, 0, 0 };
+    size_t *all = (size_t *) R_alloc(c.dict.cols + 1, sizeof(size_t));
+    double *ratio = (double *) R_alloc(c.dict.cols + 1, sizeof(double));
+    for (size_t j = 0; j < c.dict.cols; j++) all[j] = j, ratio[j] = INFINITY;
+    for (size_t j = 0; j < m; j++) ratio[which[j]] = REAL(alpha)[j];
+    whole_model w = start_whole(&c, c.dict.cols, all, ratio, S, Q);
+    posterior p = { mean, (double *) R_alloc(m * m + 1, sizeof(double)), covariance, 0, 0, 0 };
     if (status == RVM_OK) status = renew(&w);
     if (status == RVM_OK) status = laplace_mode(&c.laplace, &w.model, w.member, renew, &w);
     if (status == RVM_OK) status = report_posterior(&c, m, which, REAL(alpha), &p, &loglik);
@@ -227,6 +233,39 @@ SEXP ffi_class_statistics(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset
     glue_release(&c.pool);
     glue_check(status);
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(p.evidence));
+    UNPROTECT(1);
+    return out;
+}
+
+/* As ffi_gradient() is for a numeric response, for the pairs `active` of these basis functions. */
+SEXP ffi_class_gradient(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset, SEXP latents, SEXP prior, SEXP active,
+                        SEXP alpha, SEXP threads)
+{
+    class_model c;
+    rvm_status status = start_model(&c, x, blocks, y, weights, offset, latents, Rf_asInteger(threads));
+    size_t m = (size_t) XLENGTH(active), *which = (size_t *) R_alloc(m + 1, sizeof(size_t));
+    for (size_t j = 0; j < m; j++) which[j] = (size_t) INTEGER(active)[j] - 1;
+    const char *names[] = { "objective", "sigma", "log_alpha", "log_width", "" };
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    double *log_alpha = result_doubles(out, 2, m), *log_width = result_doubles(out, 3, c.dict.dims * c.dict.block_count);
+    double *S = (double *) R_alloc(m + 1, sizeof(double)), *Q = (double *) R_alloc(m + 1, sizeof(double)), loglik;
+    posterior p = { (double *) R_alloc(m + 1, sizeof(double)), (double *) R_alloc(m * m + 1, sizeof(double)),
+                    (double *) R_alloc(m * m + 1, sizeof(double)), 0, 0, 0 };
+    whole_model w = start_whole(&c, m, which, REAL(alpha), S, Q);
+    if (status == RVM_OK) status = renew(&w);
+    if (status == RVM_OK) status = laplace_mode(&c.laplace, &w.model, w.member, renew, &w);
+    if (status == RVM_OK) status = report_posterior(&c, m, which, REAL(alpha), &p, &loglik);
+    gradient_point at = { c.laplace.likelihood, &c.data, 1, &c.laplace.plain, m, which, REAL(alpha), c.laplace.latent, &p };
+    if (status == RVM_OK) status = gradient_evidence(&at, &c.work, log_alpha, log_width);
+    glue_release(&c.pool);
+    glue_check(status);
+    double value = p.evidence, shape = REAL(prior)[0], rate = REAL(prior)[1];
+    for (size_t j = 0; j < m; j++) {
+        value += shape * log(REAL(alpha)[j]) - rate * REAL(alpha)[j];
+        log_alpha[j] += shape - rate * REAL(alpha)[j];
+    }
+    SET_VECTOR_ELT(out, 0, Rf_ScalarReal(value));
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(NA_REAL));
     UNPROTECT(1);
     return out;
 }

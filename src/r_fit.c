@@ -5,9 +5,11 @@
 
 #include "evidence.h"
 #include "fit.h"
+#include "gradient.h"
 #include "likelihood.h"
 #include "order.h"
 #include "posterior.h"
+#include "predict.h"
 #include "r_result.h"
 #include "vector.h"
 
@@ -85,6 +87,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     fit_problem problem = { &d, r.rounded, order, explicit_count, read_noise(&r, prior, Rf_asReal(noise)),
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
                             Rf_asReal(glue_element(control, "memory")), glue_workspace(&pool), glue_ticker(&progress) };
+    problem.start = result_start(glue_element(control, "start"), r.scale);
     fit_result result = result_new(d.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { fit_fast, fit_mackay, fit_em };
     rvm_status status = driver[Rf_asInteger(glue_element(control, "method"))](&problem, &result);
@@ -105,7 +108,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
         INTEGER(active)[j] = (int) result.which[j] + 1;
         alpha[j] = result.ratio[j] * result.precision;
     }
-    posterior p = { mean, factor, covariance, 0, 0 };
+    posterior p = { mean, factor, covariance, 0, 0, 0 };
     status = posterior_gaussian(&d, r.target, r.count, m, result.which, alpha, result.precision, &problem.work, &p);
     glue_release(&pool);
     glue_check(status);
@@ -133,6 +136,57 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
     observations data = { n, 1, REAL(y), Rf_isNull(weights) ? NULL : REAL(weights), NULL };
     SET_VECTOR_ELT(out, 12, Rf_ScalarReal(likelihood_of(LIKELIHOOD_GAUSSIAN)->value(&data, fitted, beta)));
     SET_VECTOR_ELT(out, 13, Rf_ScalarLogical(result.held));
+    UNPROTECT(1);
+    return out;
+}
+
+/* The noise precision that is best for given ratios, and the log hyperprior there: shape log(alpha) - rate alpha. */
+static double best_noise(const evidence_setting *s, double quadratic, size_t m, const double *ratio, double *log_prior)
+{
+    double shape = s->prior.noise_shape, rate = s->prior.noise_rate;
+    for (size_t j = 0; j < m; j++) shape += s->prior.shape, rate += s->prior.rate * ratio[j];
+    double beta = s->precision;
+    if (s->noise_free) beta = fmin((s->count + 2 * shape) / (quadratic + 2 * rate), s->precision_max);
+    *log_prior = shape * log(beta) - rate * beta;
+    for (size_t j = 0; j < m; j++) *log_prior += s->prior.shape * log(ratio[j]);
+    return beta;
+}
+
+/* Log evidence plus log hyperprior of the model of all these columns, with precisions ratio * beta and the best beta
+ * for them, and its slopes in the logs of the ratios and of the widths (inputs x blocks). */
+SEXP ffi_gradient(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, SEXP ratio, SEXP threads)
+{
+    response r = read_response(y, weights);
+    evidence_setting s = read_noise(&r, prior, Rf_asReal(noise));
+    dictionary d = glue_dictionary(x, blocks, r.row_scale, Rf_asInteger(threads)), plain = d;
+    plain.row_scale = NULL;
+    size_t m = d.cols, n = d.rows, *which = (size_t *) R_alloc(m + 1, sizeof(size_t));
+    for (size_t j = 0; j < m; j++) which[j] = j;
+
+    const char *names[] = { "objective", "sigma", "log_alpha", "log_width", "" };
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    double *log_alpha = result_doubles(out, 2, m), *log_width = result_doubles(out, 3, d.dims * d.block_count);
+    double *alpha = (double *) R_alloc(m + 1, sizeof(double)), *latent = (double *) R_alloc(n, sizeof(double));
+    double *t = (double *) R_alloc(n, sizeof(double));
+    posterior p = { (double *) R_alloc(m + 1, sizeof(double)), (double *) R_alloc(m * m + 1, sizeof(double)),
+                    (double *) R_alloc(m * m + 1, sizeof(double)), 0, 0, 0 };
+    glue_pool pool;
+    rvm_workspace work = glue_workspace(&pool);
+    rvm_status status = posterior_gaussian(&d, r.target, r.count, m, which, REAL(ratio), 1, &work, &p);
+    double log_prior, beta = best_noise(&s, p.quadratic, m, REAL(ratio), &log_prior);
+    for (size_t j = 0; j < m; j++) alpha[j] = REAL(ratio)[j] * beta;
+    for (size_t j = 0; j < m * m; j++) p.factor[j] /= sqrt(beta), p.covariance[j] /= beta;
+    for (size_t i = 0; i < n; i++) t[i] = REAL(y)[i] / r.scale;
+    predict_latent(&plain, p.mean, NULL, latent, NULL, (double *) R_alloc(predict_work(&plain) + 1, sizeof(double)));
+    observations data = { n, 1, t, Rf_isNull(weights) ? NULL : REAL(weights), NULL };
+    gradient_point at = { likelihood_of(LIKELIHOOD_GAUSSIAN), &data, beta, &plain, m, which, alpha, latent, &p };
+    if (status == RVM_OK) status = gradient_evidence(&at, &work, log_alpha, log_width);
+    glue_release(&pool);
+    glue_check(status);
+    for (size_t j = 0; j < m; j++) log_alpha[j] += s.prior.shape - s.prior.rate * alpha[j];
+    double evidence = 0.5 * (r.count * log(beta / 6.283185307179586) - p.log_det - beta * p.quadratic);
+    SET_VECTOR_ELT(out, 0, Rf_ScalarReal(evidence + log_prior + 0.5 * r.log_weights - r.count * log(r.scale)));
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(r.scale / sqrt(beta)));
     UNPROTECT(1);
     return out;
 }

@@ -2,6 +2,19 @@
 
 #include <math.h>
 
+const fit_start *result_start(SEXP list, double scale)
+{
+    if (Rf_isNull(list)) return NULL;
+    SEXP active = glue_element(list, "active");
+    double sigma = Rf_asReal(glue_element(list, "sigma")) / scale;
+    size_t *which = (size_t *) R_alloc((size_t) XLENGTH(active) + 1, sizeof(size_t));
+    for (R_xlen_t j = 0; j < XLENGTH(active); j++) which[j] = (size_t) INTEGER(active)[j] - 1;
+    fit_start *start = (fit_start *) R_alloc(1, sizeof(fit_start));
+    *start = (fit_start){ (size_t) XLENGTH(active), which, REAL(glue_element(list, "ratio")), 1 / (sigma * sigma),
+                          Rf_asLogical(glue_element(list, "brief")) };
+    return start;
+}
+
 fit_result result_new(size_t columns, int maxit)
 {
     fit_result r = { 0 };

@@ -5,6 +5,9 @@
 #include "fit.h"
 #include "r_glue.h"
 
+/* The model to begin with, from a list of active, ratio, sigma (in units of `scale`) and brief; NULL without one. */
+const fit_start *result_start(SEXP start, double scale);
+
 /* Room for a result, from R's transient memory. */
 fit_result result_new(size_t columns, int maxit);
 

@@ -103,7 +103,7 @@ SEXP ffi_statistics(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP active, SEXP
 
     glue_pool pool;
     rvm_workspace work = glue_workspace(&pool);
-    posterior p = { REAL(mean), (double *) R_alloc(m * m + 1, sizeof(double)), REAL(covariance), 0, 0 };
+    posterior p = { REAL(mean), (double *) R_alloc(m * m + 1, sizeof(double)), REAL(covariance), 0, 0, 0 };
     rvm_status status = posterior_gaussian(&d, target, count, m, which, REAL(alpha), beta, &work, &p);
     glue_release(&pool);
     glue_check(status);

@@ -510,6 +510,20 @@ rvm_status search_restore(search *s, const search_snapshot *from)
     return status;
 }
 
+rvm_status search_resume(search *s)
+{
+    const fit_start *start = s->problem->start;
+    search_snapshot *from = s->snapshot;
+    size_t most = s->whole ? s->problem->dict->cols : s->basis.capacity - 2 * BATCH;
+    from->count = rvm_smaller(start->count, most);
+    memcpy(from->member, start->which, from->count * sizeof(size_t));
+    memcpy(from->ratio, start->ratio, from->count * sizeof(double));
+    from->precision = s->noise.noise_free ? start->precision : s->noise.precision;
+    rvm_status status = search_restore(s, from);
+    if (s->noise.noise_free) evidence_fit_noise(&s->model);
+    return status;
+}
+
 void search_clear(search *s)
 {
     for (size_t j = 0; j < s->model.cols; j++) s->model.ratio[j] = INFINITY;

@@ -83,6 +83,9 @@ rvm_status search_renew(search *s);
 /* All columns out of the model. */
 void search_clear(search *s);
 
+/* The model of problem->start. */
+rvm_status search_resume(search *s);
+
 void search_save(const search *s, search_snapshot *out);
 rvm_status search_restore(search *s, const search_snapshot *from);
 
