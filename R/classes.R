@@ -85,20 +85,38 @@ check_multinomial <- function(frame, settings) {
 
 # ---- the fit -----------------------------------------------------------------
 
-binomial_core <- function(x, blocks, frame, settings) {
-  class_core(x, blocks, frame, settings, latents = 1L)
+binomial_core <- function(problem, blocks, start) class_core(problem, blocks, start, latents = 1L)
+
+multinomial_core <- function(problem, blocks, start) {
+  class_core(problem, blocks, start, latents = nlevels(problem$frame$y))
 }
 
-multinomial_core <- function(x, blocks, frame, settings) {
-  class_core(x, blocks, frame, settings, latents = nlevels(frame$y))
+binomial_gradient <- function(problem, blocks, active, ratio, noise) {
+  class_gradient(problem, blocks, seq_along(ratio), ratio, latents = 1L)
 }
 
-class_core <- function(x, blocks, frame, settings, latents) {
+multinomial_gradient <- function(problem, blocks, active, ratio, noise) {
+  pairs <- active$pairs[, "column"] + (active$pairs[, "class"] - 1L) * nrow(active$coefficients)
+  class_gradient(problem, blocks, pairs, ratio, latents = nlevels(problem$frame$y))
+}
+
+class_gradient <- function(problem, blocks, pairs, ratio, latents) {
+  frame <- problem$frame
+  used <- frame$used
+  call_core(.Call(
+    C_class_gradient, problem$x, blocks, as.integer(frame$y[used]) - 1L, frame$weights[used],
+    frame$offset[used], latents, problem$settings$prior$parameters, as.integer(pairs), ratio,
+    problem$settings$control$threads
+  ))
+}
+
+class_core <- function(problem, blocks, start, latents) {
+  frame <- problem$frame
   used <- frame$used
   core <- call_core(.Call(
-    C_fit_classes, x, blocks, as.integer(frame$y[used]) - 1L, frame$weights[used],
-    frame$offset[used], latents, settings$prior$parameters,
-    core_control(settings$control, length(used))
+    C_fit_classes, problem$x, blocks, as.integer(frame$y[used]) - 1L, frame$weights[used],
+    frame$offset[used], latents, problem$settings$prior$parameters,
+    core_control(problem$settings$control, length(used), start)
   ))
   core$sigma <- NA_real_
   core

@@ -7,8 +7,8 @@
 #   size     number of columns
 #   names    of the columns (kernels: prefix of the names)
 #   columns  which columns of the basis or of x (kinds "basis" and "inputs")
-#   kernel, centers, rows   of a kernel: centres as the kernel sees them, and
-#            the row number of each
+#   kernel, number, centers, rows   of a kernel: which of the kernels it is, centres
+#            as the kernel sees them, and the row number of each
 # Restricted to the active columns it is a dictionary again, so that fitting and
 # prediction build their columns by the same function.
 
@@ -25,16 +25,16 @@ dictionary <- function(kernels, centers, intercept, basis_names, input_names) {
   }
   labels <- vapply(kernels, kernel_label, "")
   prefixes <- if (length(kernels) > 1) paste0(make.unique(labels), ":") else ""
-  c(parts, Map(kernel_part, kernels, prefixes, MoreArgs = list(centers = centers)))
+  c(parts, Map(kernel_part, kernels, prefixes, seq_along(kernels), MoreArgs = list(centers = centers)))
 }
 
 column_part <- function(kind, names) {
   list(kind = kind, size = length(names), names = names, columns = seq_along(names))
 }
 
-kernel_part <- function(kernel, prefix, centers) {
+kernel_part <- function(kernel, prefix, number, centers) {
   list(kind = "kernel", size = length(centers$rows), names = prefix, kernel = kernel,
-       centers = centers$points, rows = centers$rows)
+       number = number,       centers = centers$points, rows = centers$rows)
 }
 
 # The dictionary of these columns only, given by their numbers.
@@ -63,6 +63,19 @@ part_sizes <- function(dictionary) vapply(dictionary, function(part) part$size, 
 
 kernel_parts <- function(dictionary) {
   Filter(function(part) part$kind == "kernel", dictionary)
+}
+
+# Which of the kernels each part belongs to, NA for those without.
+part_numbers <- function(dictionary) {
+  vapply(dictionary, function(part) if (part$kind == "kernel") part$number else NA_integer_, 1L)
+}
+
+# The same functions with other widths.
+replace_kernels <- function(dictionary, kernels) {
+  lapply(dictionary, function(part) {
+    if (part$kind == "kernel") part$kernel <- kernels[[part$number]]
+    part
+  })
 }
 
 column_names <- function(dictionary) {

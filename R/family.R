@@ -3,7 +3,9 @@
 # `families`, whose functions are
 #   response(y, rows)          the response as given to the one kept, or an error
 #   check(frame, settings)     errors that need more than the response
-#   core(x, blocks, frame, settings)   the call of the C core
+#   core(problem, blocks, start)       the call of the C core
+#   gradient(problem, blocks, active, ratio, noise)   the evidence of the active
+#                              functions and its slopes
 #   active(core, candidates, levels)   the active part of the dictionary, and the
 #                              weights and their names
 #   fitted(fit, frame, core)   fitted values of all training rows
@@ -28,9 +30,12 @@ resolve_family <- function(family, y) {
 
 # Evaluates a call of the core, with the core's own complaints in our class.
 call_core <- function(call) {
-  core <- tryCatch(call, error = function(condition) stop_rvm(conditionMessage(condition)))
+  tryCatch(call, error = function(condition) stop_rvm(conditionMessage(condition)))
+}
+
+warn_about <- function(core) {
   if (!core$converged) warn_not_converged(core$iterations)
-  core
+  if (isTRUE(core$held)) warn_held(core$sigma)
 }
 
 warn_not_converged <- function(iterations) {
@@ -73,16 +78,28 @@ gaussian_response <- function(y, rows) {
   y
 }
 
-gaussian_core <- function(x, blocks, frame, settings) {
-  used <- frame$used
-  response <- frame$y[used] - if (is.null(frame$offset)) 0 else frame$offset[used]
-  noise <- fixed_noise(settings$noise, response)
-  core <- call_core(.Call(
-    C_fit, x, blocks, response, frame$weights[used], settings$prior$parameters, noise,
-    core_control(settings$control, length(used))
+gaussian_core <- function(problem, blocks, start) {
+  frame <- problem$frame
+  settings <- problem$settings
+  response <- without_offset(frame)
+  call_core(.Call(
+    C_fit, problem$x, blocks, response, frame$weights[frame$used], settings$prior$parameters,
+    fixed_noise(settings$noise, response), core_control(settings$control, length(response), start)
   ))
-  if (core$held) warn_held(core$sigma)
-  core
+}
+
+gaussian_gradient <- function(problem, blocks, active, ratio, noise) {
+  frame <- problem$frame
+  settings <- problem$settings
+  call_core(.Call(
+    C_gradient, problem$x, blocks, without_offset(frame), frame$weights[frame$used],
+    settings$prior$parameters, if (is.null(noise)) NA_real_ else noise, ratio,
+    settings$control$threads
+  ))
+}
+
+without_offset <- function(frame) {
+  frame$y[frame$used] - if (is.null(frame$offset)) 0 else frame$offset[frame$used]
 }
 
 # The noise as the core takes it. Below the last digits of the response there is
@@ -162,6 +179,7 @@ families <- list(
     response = gaussian_response,
     check = function(frame, settings) NULL,
     core = gaussian_core,
+    gradient = gaussian_gradient,
     active = active_columns,
     fitted = gaussian_fitted,
     observed = function(object) object$y,
@@ -174,6 +192,7 @@ families <- list(
     response = binomial_response,
     check = check_classes,
     core = binomial_core,
+    gradient = binomial_gradient,
     active = active_columns,
     fitted = binomial_fitted,
     observed = function(object) as.integer(object$y) - 1,
@@ -186,6 +205,7 @@ families <- list(
     response = multinomial_response,
     check = check_multinomial,
     core = multinomial_core,
+    gradient = multinomial_gradient,
     active = active_pairs,
     fitted = multinomial_fitted,
     observed = class_indicators,

@@ -223,36 +223,55 @@ check_offset <- function(offset, rows) {
   as.double(offset)
 }
 
-# From a frame to a fitted object: scale, build the dictionary, call the core.
+# From a frame to a fitted object: scale, choose the widths, call the core.
 fit_frame <- function(frame, settings) {
-  used <- frame$used
-  kernels <- settings$kernels
-  raw <- frame$x[used, , drop = FALSE]
-  # Without a kernel the columns of x are the basis functions, in their own units.
-  scaling <- if (settings$scale && length(kernels)) find_scaling(raw)
-  x <- apply_scaling(raw, scaling)
-  kernels <- lapply(kernels, resolve_width, x)
-  centers <- if (length(kernels)) {
-    candidate_centers(settings$centers, x, frame$rows[used], scaling)
-  }
-  candidates <- dictionary(kernels, centers, settings$intercept,
-                           colnames(frame$basis), colnames(frame$x))
-  basis <- frame$basis[used, , drop = FALSE]
-  blocks <- dictionary_blocks(candidates, x, basis)
-  check_blocks(candidates, blocks, x)
-  core <- families[[settings$family]]$core(x, blocks, frame, settings)
-  new_rvm(frame, settings, kernels, scaling, candidates, core)
+  problem <- new_problem(frame, settings)
+  learned <- learn_widths(problem, settings$kernels)
+  fit <- fit_problem(problem, learned$kernels, learned$start)
+  warn_about(fit$core)
+  new_rvm(problem, fit, learned$rows)
 }
 
-new_rvm <- function(frame, settings, kernels, scaling, candidates, core) {
+# What stays the same when widths change: the inputs as kernels see them, explicit
+# columns and candidate centres.
+new_problem <- function(frame, settings) {
+  raw <- frame$x[frame$used, , drop = FALSE]
+  # Without a kernel the columns of x are the basis functions, in their own units.
+  scaling <- if (settings$scale && length(settings$kernels)) find_scaling(raw)
+  x <- apply_scaling(raw, scaling)
+  centers <- if (length(settings$kernels)) {
+    candidate_centers(settings$centers, x, frame$rows[frame$used], scaling)
+  }
+  list(frame = frame, settings = settings, x = x, scaling = scaling, centers = centers,
+       given_centers = !is.null(settings$centers), basis = frame$basis[frame$used, , drop = FALSE])
+}
+
+problem_dictionary <- function(problem, kernels) {
+  dictionary(kernels, problem$centers, problem$settings$intercept,
+             colnames(problem$frame$basis), colnames(problem$frame$x))
+}
+
+# One call of the core; `start`, see start_from(), is a model to begin with.
+fit_problem <- function(problem, kernels, start = NULL) {
+  candidates <- problem_dictionary(problem, kernels)
+  blocks <- dictionary_blocks(candidates, problem$x, problem$basis)
+  check_blocks(candidates, blocks, problem$x)
+  core <- families[[problem$settings$family]]$core(problem, blocks, start)
+  list(kernels = kernels, candidates = candidates, core = core)
+}
+
+new_rvm <- function(problem, fit, learning_rows) {
+  frame <- problem$frame
+  settings <- problem$settings
+  core <- fit$core
   family <- families[[settings$family]]
-  active <- family$active(core, candidates, levels(frame$y))
+  active <- family$active(core, fit$candidates, levels(frame$y))
   names <- active$names
   relevance <- unique(unlist(lapply(kernel_parts(active$dictionary), function(part) part$rows)))
   relevance <- if (is.null(relevance)) integer(0) else relevance
   fit <- list(
     call = NULL, terms = frame$terms, family = settings$family,
-    kernel = joined_kernels(kernels),
+    kernel = joined_kernels(fit$kernels),
     coefficients = active$coefficients,
     covariance = matrix(core$covariance, length(names), length(names),
                         dimnames = list(names, names)),
@@ -264,9 +283,10 @@ new_rvm <- function(frame, settings, kernels, scaling, candidates, core) {
     iterations = core$iterations, trace = as.data.frame(core$trace), levels = levels(frame$y),
     x = frame$x, y = frame$y, weights = frame$weights, offset = frame$offset,
     basis = frame$basis, used = frame$used, rows = frame$rows, noise = settings$noise,
-    prior = settings$prior, control = settings$control, scaling = scaling,
+    prior = settings$prior, control = settings$control, scaling = problem$scaling,
     dictionary = active$dictionary, pairs = active$pairs, recipe = frame$recipe,
     na.action = frame$na.action,
+    intercept = settings$intercept, given_centers = settings$centers, learning_rows = learning_rows,
     # factor %*% t(factor) is the covariance
     factor = core$factor, log_likelihood = core$loglik
   )
