@@ -146,7 +146,7 @@ rvm.formula <- function(formula, data, subset, weights, na.action, offset,
 
 #' @rdname rvm
 #' @export
-rvm.default <- function(x, y, kernel = kernel_gaussian(), basis = NULL, intercept = TRUE,
+rvm.default <- function(x, y, kernel = kernel_gaussian(ard = TRUE), basis = NULL, intercept = TRUE,
                         family = NULL, scale = TRUE, noise = NULL, weights = NULL,
                         prior = prior_flat(), centers = NULL, control = rvm_control(),
                         ...) {

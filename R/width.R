@@ -14,7 +14,7 @@ learning_rows <- 1000
 
 # Widths to begin with, times the median distance of the inputs: the evidence has
 # several hills, and a wide start leads to few functions.
-width_starts <- function(inputs) if (inputs <= 3) c(0.3, 1, 3) else c(1, 3)
+width_starts <- function(inputs) if (inputs <= 3) c(0.3, 1, 3) else c(1, 3, 6)
 
 # The kernels with widths for these inputs, and a fit there to begin from; without a
 # width to learn, none.
@@ -80,7 +80,7 @@ climb <- function(problem, fit, rounds) {
   for (round in seq_len(rounds)) {
     surface <- evidence_surface(problem, fit)
     if (!length(surface$begin)) break
-    peak <- drop_inputs(surface, highest_point(surface))
+    peak <- drop_inputs(surface, highest_point(surface), nrow(problem$x))
     following <- trial(problem, surface$kernels(peak), surface$start(peak))
     gain <- following$score - best$score
     if (gain > 0) best <- following
@@ -156,17 +156,19 @@ highest_point <- function(surface, steps = 40) {
                control = list(fnscale = -1, maxit = steps))$par
 }
 
-# Inputs that the evidence would not miss, by less than the one nat a width costs,
-# get the width Inf and play no further part. The narrower half of the widths stay.
-drop_inputs <- function(surface, par) {
+# Inputs that the evidence would not miss, by less than Schwarz's criterion asks of
+# a parameter, get the width Inf and play no further part. The narrower half of the
+# widths stay.
+drop_inputs <- function(surface, par, rows) {
   own <- surface$widths
   if (length(own) < 2) return(par)
+  least <- log(rows) / 2
   without <- function(inputs) surface$value(replace(par, inputs, Inf))
   height <- surface$value(par)
   wide <- own[par[own] > stats::median(par[own])]
   losses <- vapply(wide, function(input) height - without(input), 0)
-  idle <- wide[order(losses)][seq_len(sum(losses < 1))]
-  while (length(idle) && height - without(idle) > length(idle)) {
+  idle <- wide[order(losses)][seq_len(sum(losses < least))]
+  while (length(idle) && height - without(idle) > least * length(idle)) {
     idle <- idle[seq_len(length(idle) %/% 2)]
   }
   replace(par, idle, Inf)
