@@ -96,8 +96,12 @@ binomial_gradient <- function(problem, blocks, active, ratio, noise) {
 }
 
 multinomial_gradient <- function(problem, blocks, active, ratio, noise) {
-  pairs <- active$pairs[, "column"] + (active$pairs[, "class"] - 1L) * nrow(active$coefficients)
-  class_gradient(problem, blocks, pairs, ratio, latents = nlevels(problem$frame$y))
+  class_gradient(problem, blocks, pair_numbers(active), ratio, latents = nlevels(problem$frame$y))
+}
+
+# The numbers by which the core knows the pairs of the active functions.
+pair_numbers <- function(active) {
+  active$pairs[, "column"] + (active$pairs[, "class"] - 1L) * nrow(active$coefficients)
 }
 
 class_gradient <- function(problem, blocks, pairs, ratio, latents) {

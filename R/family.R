@@ -24,6 +24,10 @@ guess_family <- function(y) {
   stop_argument("y", "numeric, a factor, logical or character", describe(y))
 }
 
+# Held-out error decided: a numeric response says enough to find a width for each
+# input, classes do not.
+default_kernel <- function(family) kernel_gaussian(ard = family == "gaussian")
+
 resolve_family <- function(family, y) {
   check_choice(if (is.null(family)) guess_family(y) else family, names(families), "family")
 }

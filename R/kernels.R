@@ -22,18 +22,22 @@
 #' [rvm()] standardises the inputs unless told otherwise, and widths are in units
 #' of the inputs as the kernel sees them.
 #'
-#' A width that is not given is set from the data: it is the median distance
-#' between the distinct rows of the inputs (of 500 rows spread evenly over the
-#' sorted rows where there are more). The fitted object holds the kernel with
-#' that width filled in.
+#' A width that is not given, or given with `estimate = TRUE`, is chosen by [rvm()]
+#' by marginal likelihood: one width, or with `ard = TRUE` one for each input. The
+#' fitted object holds the kernel with the widths in force; an input of no use has
+#' the width `Inf`. The search begins at `width`, or without one at several
+#' multiples of the median distance between the distinct rows of the inputs (of 500
+#' rows spread evenly over the sorted rows where there are more). In
+#' [kernel_matrix()] a width that is not given is that median distance.
 #'
 #' Join kernels with `c()` into a dictionary: every candidate centre then offers
 #' one basis function per kernel, and the evidence picks among them.
 #'
-#' @param width positive number, or one for each input. `NULL`: from the data.
+#' @param width positive number, or one for each input. `NULL`: from the data. With
+#'   `estimate = TRUE`, where the search for the width begins.
 #' @param ard whether each input has a width of its own.
-#' @param estimate whether the width is left to the data. A width that is given
-#'   is used as it is.
+#' @param estimate whether the width is chosen by marginal likelihood. By default a
+#'   width that is given is used as it is.
 #' @param nu smoothness of the Matérn kernel, 3/2 or 5/2.
 #' @param degree whole number, the power of the polynomial.
 #' @param scale,offset slope and shift applied to the inner product.

@@ -71,6 +71,7 @@ summary.rvm <- function(object, ...) {
     coefficients = cbind(Estimate = active_weights(object), "Std. Error" = deviation,
                          alpha = object$alpha, gamma = object$gamma)
   ))
+  if (ncol(object$x) > 1 && !identical(object$kernel, "none")) told$inputs <- relevance_inputs(object)
   structure(c(told, families[[object$family]]$summary(object)), class = "summary.rvm")
 }
 
@@ -81,6 +82,7 @@ print.summary.rvm <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   if (is.null(x$confusion)) print_residuals(x$residuals, digits) else print_confusion(x$confusion)
   print_weights(x$coefficients, if (is.null(x$confusion)) "the model is" else "the log odds are",
                 digits)
+  if (!is.null(x$inputs)) print_inputs(x$inputs, digits)
   print_facts(x, digits)
   cat(fact_label("Prior"), format(x$prior), "\n", sep = "")
   cat(fact_label("Determined weights"), format(sum(x$coefficients[, "gamma"]), digits = digits),
@@ -91,6 +93,15 @@ print.summary.rvm <- function(x, digits = max(3, getOption("digits") - 3), ...) 
     cat(fact_label("R squared"), format(x$r.squared, digits = digits), "\n", sep = "")
   }
   invisible(x)
+}
+
+print_inputs <- function(inputs, digits, most = 12) {
+  cat("Inputs", if (nrow(inputs) > most) paste(", the", most, "most relevant of", nrow(inputs)),
+      ":\n", sep = "")
+  inputs <- utils::head(inputs, most)
+  numbers <- lapply(inputs[-1], format, digits = digits)
+  print(data.frame(numbers, row.names = inputs$input))
+  cat("\n")
 }
 
 print_residuals <- function(residuals, digits) {
@@ -113,7 +124,7 @@ facts <- function(object) {
   columns <- column_names(object$dictionary)
   kernel_size <- sum(part_sizes(kernel_parts(object$dictionary)))
   list(
-    kernel = object$kernel, scaled = !is.null(object$scaling),
+    kernel = object$kernel, learning_rows = object$learning_rows, scaled = !is.null(object$scaling),
     relevant = length(object$relevance),
     explicit = columns[seq_len(length(columns) - kernel_size)],
     nobs = nobs(object), sigma = object$sigma, fixed = !is.null(object$noise),
@@ -139,6 +150,9 @@ print_facts <- function(x, digits) {
     kernel <- format(x$kernel)
     kernel[1] <- paste0(kernel[1], if (x$scaled) " (inputs standardised)")
     fact("Kernel", paste(kernel, collapse = paste0("\n", strrep(" ", 20))))
+    if (!is.null(x$learning_rows) && x$learning_rows < x$nobs) {
+      fact("Widths learned on", x$learning_rows, " rows, then once more on all ", x$nobs)
+    }
     fact("Relevance vectors", x$relevant, " of ", x$nobs, " rows")
   }
   if (length(x$explicit)) fact("Explicit functions", some(x$explicit, 10))

@@ -27,6 +27,9 @@
 #' `which = "relevance"`: the weights of the active basis functions, with
 #' intervals.
 #'
+#' `which = "inputs"`: how much each input matters, see [relevance_inputs()]: its
+#' relevance, and in the right margin the loss of log evidence without it.
+#'
 #' @param x a fit by [rvm()].
 #' @param which the picture.
 #' @param level probability of the band and of the intervals.
@@ -41,24 +44,26 @@
 #' plot(fit)
 #' plot(fit, which = "evidence")
 #' plot(fit, which = "relevance")
+#' plot(rvm(mpg ~ ., data = mtcars), which = "inputs")
 #'
 #' # classes
 #' plot(rvm(Species ~ Petal.Length + Petal.Width, data = iris))
 #' plot(rvm(am ~ wt, data = mtcars, family = "binomial"))
 #' plot(rvm(Species ~ ., data = iris), which = "calibration")
 #' @export
-plot.rvm <- function(x, which = c("fit", "evidence", "relevance", "calibration"),
+plot.rvm <- function(x, which = c("fit", "evidence", "relevance", "inputs", "calibration"),
                      level = 0.95, ...) {
-  which <- check_choice(which, c("fit", "evidence", "relevance", "calibration"), "which")
+  which <- check_choice(which, c("fit", "evidence", "relevance", "inputs", "calibration"), "which")
   level <- check_level(level)
   if (which == "calibration" && is.null(x$levels)) {
-    stop_argument("which", "\"fit\", \"evidence\" or \"relevance\" for a numeric response",
+    stop_argument("which", "\"fit\", \"evidence\", \"relevance\" or \"inputs\" for a numeric response",
                   describe(which))
   }
   switch(which,
     fit = if (is.null(x$levels)) plot_numeric(x, level, ...) else plot_classes(x, level, ...),
     evidence = plot_evidence(x, ...),
     relevance = plot_weights(x, level, ...),
+    inputs = plot_inputs(x, ...),
     calibration = plot_calibration(x, level, ...)
   )
   invisible(x)
