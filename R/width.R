@@ -31,7 +31,7 @@ learn_widths <- function(problem, kernels) {
   best <- climb(small, best, rounds = 10)
   if (nrow(small$x) < nrow(problem$x)) {
     start <- carry_over(best, problem)
-    best <- climb(problem, trial(problem, best$kernels, start), rounds = 1)
+    best <- climb(problem, trial(problem, best$kernels, start), rounds = 5)
   }
   list(kernels = best$kernels, start = start_from(best, brief = FALSE), rows = nrow(small$x))
 }
@@ -149,11 +149,19 @@ set_widths <- function(kernels, free, widths) {
 # Precisions are relative to the variance of the noise; classes have none.
 core_variance <- function(core) if (is.na(core$sigma)) 1 else core$sigma^2
 
+# Where the evidence is highest, as far as some steps lead. The climb is judged by
+# what it gains, which does not depend on the unit of y; widths are rounded to three
+# digits or so, which is more than the data say about them, so that rounding errors cannot
+# grow from one fit to the next.
 highest_point <- function(surface, steps = 40) {
-  reach <- ifelse(seq_along(surface$begin) %in% surface$widths, 2, 15)
-  stats::optim(surface$begin, surface$value, surface$slope, method = "L-BFGS-B",
-               lower = surface$begin - reach, upper = surface$begin + reach,
-               control = list(fnscale = -1, maxit = steps))$par
+  begin <- surface$begin
+  is_width <- seq_along(begin) %in% surface$widths
+  reach <- ifelse(is_width, 2, 15)
+  ground <- surface$value(begin)
+  top <- stats::optim(begin, function(par) surface$value(par) - ground, surface$slope,
+                      method = "L-BFGS-B", lower = begin - reach, upper = begin + reach,
+                      control = list(fnscale = -1, maxit = steps))$par
+  ifelse(is_width, round(256 * top) / 256, top)
 }
 
 # Inputs that the evidence would not miss, by less than Schwarz's criterion asks of
