@@ -30,12 +30,12 @@
 #' # Several cores
 #'
 #' The folds are fitted at the same time where the package 'future.apply' is
-#' installed and [future::plan()] has been told to use several workers, for example
+#' installed and `future::plan()` has been told to use several workers, for example
 #' by `future::plan("multisession")`. Each worker then uses one core. The results are
 #' the same.
 #'
 #' @param x a numeric matrix, a vector for one input, a data frame, or a formula, as
-#'   in [rvm()].
+#'   in [rvm()]. For `print()` and `plot()`, a result of `rvm_cv()`.
 #' @param y response, as in [rvm()].
 #' @param formula,data,subset,weights,na.action,offset,contrasts as in [rvm()].
 #' @param kernel one kernel that has a width: [kernel_gaussian()], [kernel_laplace()],
@@ -119,8 +119,13 @@ rvm_cv.default <- function(x, y, kernel = kernel_gaussian(), ..., widths = NULL,
   # The labels as they were checked: the fits need not complain of them again.
   frame$y <- checked$y
   used <- sort(checked$used)
-  widths <- if (is.null(widths)) default_widths(frame$x[used, , drop = FALSE], arguments$scale) else {
-    check_widths(widths)
+  # Half of the rows have to be enough for a fit.
+  if (length(used) < 4) {
+    stop_rvm("`x` must have at least 4 rows of positive weight to leave some out, not ",
+             length(used), ".")
+  }
+  widths <- if (!is.null(widths)) check_widths(widths) else {
+    default_widths(frame$x[used, , drop = FALSE], arguments$scale)
   }
   folds <- fold_labels(folds, frame, used)
   result <- cross_validate(frame, used, folds, lapply(widths, set_width, kernel = kernel),
@@ -138,7 +143,6 @@ fit_arguments <- function(...) {
   given <- list(...)
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
   known <- setdiff(names(formals(rvm.default)), c("x", "y", "kernel", "..."))
-  # `y` beside a formula is for the caller to complain of.
   do.call(check_no_more, given[!names %in% known])
   defaults <- list(scale = TRUE, control = rvm_control())
   arguments <- c(given, defaults[setdiff(names(defaults), names(given))])
@@ -165,7 +169,9 @@ check_width_kernel <- function(kernel) {
   }
   kernel <- kernels[[1]]
   if (!kernel$name %in% kernels_with_width) {
-    stop_argument("kernel", takes, with_article(format(kernel)))
+    stop_argument("kernel", takes, if (is.null(kernel$fun)) with_article(format(kernel)) else {
+      "a function"
+    })
   }
   if (kernel$ard) {
     stop_argument("kernel", "one with the same width for all inputs",
@@ -207,20 +213,17 @@ fold_labels <- function(folds, frame, used) {
 }
 
 check_fold_number <- function(folds, rows) {
-  # A fit takes two rows.
-  most <- if (rows < 3) 0 else rows
-  takes <- if (most) paste0("a whole number from 2 to ", rows, ", the number of rows, or the fold of each row") else {
-    "for at least 3 rows"
-  }
-  if (!is_number(folds) || folds != round(folds) || folds < 2 || folds > most) {
-    stop_argument("folds", takes, if (most) describe(folds) else rows)
+  if (!is_number(folds) || folds != round(folds) || folds < 2 || folds > rows) {
+    stop_argument("folds", paste0("a whole number from 2 to ", rows, ", the number of rows, ",
+                                  "or the fold of each row"), describe(folds))
   }
   folds
 }
 
 check_fold_labels <- function(folds, given, rows) {
   if (!is.atomic(folds) || is.null(folds) || length(folds) != given || !is.null(dim(folds))) {
-    stop_argument("folds", paste("a number, or the fold of each of", given, "rows"), describe(folds))
+    stop_argument("folds", paste("a number, or the fold of each of", given, "rows"),
+                  describe(folds))
   }
   labels <- unname(folds)[rows]
   if (anyNA(labels)) {
@@ -253,7 +256,8 @@ cross_validate <- function(frame, used, folds, kernels, arguments, one_se) {
   # compared at the same ones, on whatever worker.
   seed <- sample.int(.Machine$integer.max, 1)
   fold <- folds[frame$rows[used]]
-  held <- split(seq_along(used), as.character(fold))
+  fold <- match(fold, unique(fold))
+  held <- split(seq_along(used), fold)
   inner <- inner_arguments(arguments)
   found <- over_folds(unname(held), fold_losses, frame_rows(frame, used), kernels, inner, seed)
 
@@ -264,10 +268,11 @@ cross_validate <- function(frame, used, folds, kernels, arguments, one_se) {
     second[held[[i]], ] <- found[[i]]$second
   }
   weights <- if (is.null(frame$weights)) rep(1, length(used)) else frame$weights[used]
+  weights <- weights / max(weights)
   classes <- is.factor(frame$y)
   table <- data.frame(
     width = vapply(kernels, function(kernel) kernel$width, 0),
-    mean_errors(losses, as.character(fold), weights, root = !classes)
+    mean_errors(losses, fold, weights, root = !classes)
   )
   table[[if (classes) "error_rate" else "neg_log_density"]] <-
     column_means(second, if (classes) weights else rep(1, length(used)))
@@ -329,32 +334,32 @@ fold_losses <- function(held, frame, kernels, arguments, seed) {
   training <- frame_rows(frame, -held)
   testing <- frame_rows(frame, held)
   testing$complete <- rep(TRUE, length(held))
-  one_fit <- function(kernel) {
-    suppressWarnings(with_seed(seed, fit_rows(training, kernel, arguments)))
-  }
-  row_losses <- if (is.factor(frame$y)) class_losses else numeric_losses
-  found <- lapply(kernels, function(kernel) row_losses(one_fit, kernel, training, testing))
+  if (is.factor(frame$y)) training$y <- droplevels(training$y)
+  found <- lapply(kernels, function(kernel) {
+    # With a single class left there is nothing to fit.
+    fit <- if (!identical(nlevels(training$y), 1L)) {
+      suppressWarnings(with_seed(seed, fit_rows(training, kernel, arguments)))
+    }
+    if (is.factor(frame$y)) class_losses(fit, levels(training$y), testing) else {
+      numeric_losses(fit, testing)
+    }
+  })
   column <- function(name) do.call(cbind, lapply(found, function(losses) losses[[name]]))
   list(losses = column("losses"), second = column("second"))
 }
 
-numeric_losses <- function(one_fit, kernel, training, testing) {
-  fit <- one_fit(kernel)
+numeric_losses <- function(fit, testing) {
   latent <- latent_values(fit, testing)
   noise <- fit$sigma^2 / if (is.null(testing$weights)) 1 else testing$weights
   density <- stats::dnorm(testing$y, latent$fit, sqrt(latent$variance + noise), log = TRUE)
   list(losses = unname((testing$y - latent$fit)^2), second = -density)
 }
 
-class_losses <- function(one_fit, kernel, training, testing) {
+# `seen` are the classes that the fit knows of.
+class_losses <- function(fit, seen, testing) {
   prob <- matrix(0, length(testing$y), nlevels(testing$y),
                  dimnames = list(NULL, levels(testing$y)))
-  training$y <- droplevels(training$y)
-  seen <- levels(training$y)
-  # With a single class left there is nothing to fit.
-  prob[, seen] <- if (length(seen) == 1) 1 else {
-    class_predict(one_fit(kernel), testing, prediction("prob"))
-  }
+  prob[, seen] <- if (is.null(fit)) 1 else class_predict(fit, testing, prediction("prob"))
   truth <- as.integer(testing$y)
   list(losses = -log(pmax(prob[cbind(seq_along(truth), truth)], 1e-15)),
        second = as.numeric(best_decision(prob, NULL) != truth))
@@ -365,16 +370,17 @@ class_losses <- function(one_fit, kernel, training, testing) {
 column_means <- function(losses, weights) colSums(losses * weights) / sum(weights)
 
 # Mean over the rows, and its standard error from the means of the folds, each of
-# which counts by the weight of its rows. Of the root of the mean, the standard error
-# is that of the mean times the slope of the root.
+# which counts by the weight of its rows. The relative standard error of a root is half
+# of that of its square. Relative ones stay within range whatever the unit.
 mean_errors <- function(losses, fold, weights, root) {
   total <- c(rowsum(weights, fold))
   means <- rowsum(losses * weights, fold) / total
   error <- column_means(losses, weights)
-  spread <- colSums(sweep(means, 2, error)^2 * total) / sum(total)
-  se <- sqrt(spread / (length(total) - 1))
-  if (!root) return(list(error = error, se = se))
-  list(error = sqrt(error), se = ifelse(error > 0, se / (2 * sqrt(error)), 0))
+  relative <- sweep(means, 2, ifelse(error > 0, error, 1), "/") - 1
+  se <- sqrt(colSums(relative^2 * total) / sum(total) / (length(total) - 1))
+  if (root) list(error = sqrt(error), se = sqrt(error) * se / 2) else {
+    list(error = error, se = error * se)
+  }
 }
 
 # The widest of equals is the simplest model.
@@ -410,7 +416,6 @@ kernel_call <- function(kernel) {
 #' @param digits number of significant digits to print.
 #' @export
 print.rvm_cv <- function(x, digits = max(3, getOption("digits") - 3), ...) {
-  kernel <- x$fit$kernel
   cat("Kernel width by cross-validation, ",
       count(length(unique(stats::na.omit(x$folds))), "fold"), "\n\nCall:\n", sep = "")
   cat(deparse(x$call), "", sep = "\n")
@@ -420,7 +425,7 @@ print.rvm_cv <- function(x, digits = max(3, getOption("digits") - 3), ...) {
     c("width", x$criterion, "std. error", second_label(x))
   ))
   print(shown, quote = FALSE, right = TRUE)
-  cat("\n* chosen for the ", kernel_titles[[kernel$name]], " kernel",
+  cat("\n* chosen for the ", kernel_titles[[x$fit$kernel$name]], " kernel",
       if (!is.null(x$fit$scaling)) ", inputs standardised", ": ", choice_words(x), ".\n", sep = "")
   cat(edge_words(x))
   invisible(x)
@@ -456,10 +461,11 @@ plot.rvm_cv <- function(x, ...) {
   graphics::abline(v = x$width, lty = 2, col = plot_colours$circle)
   # The bar that the chosen width had to come below.
   if (x$one_se) graphics::abline(h = upper[best_row(table)], lty = 3, col = plot_colours$data)
-  graphics::segments(table$width, lower, table$width, upper, col = plot_colours$data)
+  colours <- replace(rep(plot_colours$line, nrow(table)), chosen, plot_colours$circle)
+  graphics::segments(table$width, lower, table$width, upper, lwd = 1.5, col = colours)
   graphics::lines(table$width, table$error, lwd = 2, col = plot_colours$line)
-  graphics::points(table$width, table$error, pch = 16, col = plot_colours$line)
-  graphics::points(x$width, table$error[chosen], pch = 16, cex = 1.5, col = plot_colours$circle)
+  graphics::points(table$width, table$error, pch = 16, cex = ifelse(table$width == x$width, 1.5, 1),
+                   col = colours)
   graphics::mtext(paste("chosen:", format(x$width, digits = 3)), at = x$width, line = 0.3,
                   col = plot_colours$circle)
   invisible(x)
