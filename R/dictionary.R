@@ -34,7 +34,7 @@ column_part <- function(kind, names) {
 
 kernel_part <- function(kernel, prefix, number, centers) {
   list(kind = "kernel", size = length(centers$rows), names = prefix, kernel = kernel,
-       number = number,       centers = centers$points, rows = centers$rows)
+       number = number, centers = centers$points, rows = centers$rows)
 }
 
 # The dictionary of these columns only, given by their numbers.
