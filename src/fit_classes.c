@@ -13,6 +13,7 @@ enum { FIRST_LEVEL = 1024, ROUNDS = 30, GROWTH_ROUNDS = 2, CAREFUL_STEPS = 8 };
 typedef struct {
     search s;
     laplace *l;
+    int settled; /* the last converge() came to an end */
 } classifier;
 
 static rvm_status renew(void *context) { return search_renew(context); }
@@ -27,8 +28,9 @@ static rvm_status find_mode(classifier *c)
 
 static int out_of_iterations(const search *s) { return s->result->iterations >= s->problem->maxit; }
 
-/* Snapshots: of the last fit that was accepted, of the one proposed, and of something in between. */
-enum { ACCEPTED, PROPOSED, BETWEEN };
+/* Snapshots: of the last fit that was accepted, of the one proposed, of something in between, and of
+ * the one a hop returns to. */
+enum { ACCEPTED, PROPOSED, BETWEEN, HOME };
 
 static const search_snapshot *find_column(const search_snapshot *of, size_t column, size_t *at)
 {
@@ -88,27 +90,28 @@ static rvm_status converge(classifier *c)
     double tol = c->s.problem->tol;
     int moved = 1;
     rvm_status status = RVM_OK;
-    for (int round = 0; round < ROUNDS && moved && status == RVM_OK && !out_of_iterations(&c->s); round++) {
+    c->settled = 0;
+    for (int round = 0; round < ROUNDS && moved && !c->settled && status == RVM_OK && !out_of_iterations(&c->s); round++) {
         double accepted = laplace_evidence(c->l, &c->s.model), before = evidence_objective(&c->s.model);
         search_save(&c->s, c->s.snapshot + ACCEPTED);
         status = search_climb(&c->s, 0.1 * tol, EFFORT_POLISH);
-        int last = evidence_objective(&c->s.model) - before < 0.01 * tol;
+        c->settled = evidence_objective(&c->s.model) - before < 0.01 * tol;
         if (status == RVM_OK) status = advance(c, accepted, &moved);
-        if (last) break;
     }
     return status;
 }
+
+static double growth_tol(const search *s) { return fmax(s->problem->tol, 1e-4 * s->problem->noise.count); }
 
 /* From nothing, at the latent values of no model. With wide kernels no column is worth much
  * without others: they then come in as if the data were more precise than they are. */
 static rvm_status first_fit(search *s)
 {
-    const double growth_tol = fmax(s->problem->tol, 1e-4 * s->problem->noise.count);
     const double nothing = evidence_objective(&s->model), little = 0.05 * s->problem->noise.count;
     rvm_status status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     for (double precision = 10; precision < 1e5 && status == RVM_OK; precision *= 10) {
         if (evidence_objective(&s->model) > nothing + little) break;
-        status = search_grow(s, precision, GROWTH_ROUNDS, growth_tol);
+        status = search_grow(s, precision, GROWTH_ROUNDS, growth_tol(s));
         evidence_refresh(&s->model);
         if (status == RVM_OK) status = search_settle(s, s->problem->tol, EFFORT_MOVES);
     }
@@ -158,6 +161,33 @@ static rvm_status refine(classifier *c)
     return status;
 }
 
+/* From a converged fit: columns come in as if the data were more precise than they are, the mode
+ * follows them, and what remains of them there is kept when its evidence is higher. */
+static rvm_status hop(classifier *c, int *better)
+{
+    const double precision = 30, worth_it = 0.5;
+    search *s = &c->s;
+    double before = laplace_evidence(c->l, &s->model);
+    search_save(s, s->snapshot + HOME);
+    rvm_status status = search_grow(s, precision, GROWTH_ROUNDS, growth_tol(s));
+    evidence_refresh(&s->model);
+    if (status == RVM_OK) status = find_mode(c);
+    if (status == RVM_OK) status = converge(c);
+    *better = status == RVM_OK && c->settled && laplace_evidence(c->l, &s->model) > before + worth_it;
+    if (status != RVM_OK || *better) return status;
+    status = search_restore(s, s->snapshot + HOME);
+    return status == RVM_OK ? find_mode(c) : status;
+}
+
+/* Where looking for better maxima is cheap: as long as it brings something. */
+static rvm_status hops(classifier *c)
+{
+    int better = 1;
+    rvm_status status = RVM_OK;
+    while (better && status == RVM_OK && !out_of_iterations(&c->s)) status = hop(c, &better);
+    return status;
+}
+
 rvm_status fit_classes(const fit_problem *problem, fit_result *result)
 {
     classifier c = { .l = problem->laplace };
@@ -165,6 +195,7 @@ rvm_status fit_classes(const fit_problem *problem, fit_result *result)
     c.l->plain.store = c.s.dict.store;
     if (status == RVM_OK) status = problem->start ? search_resume(&c.s) : first_fit(&c.s);
     if (status == RVM_OK) status = refine(&c);
+    if (status == RVM_OK && c.s.whole && !(problem->start && problem->start->brief)) status = hops(&c);
     c.l->plain.store = NULL; /* it ends here */
     if (status != RVM_OK) return status;
     result->precision = 1;

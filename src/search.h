@@ -16,7 +16,7 @@ typedef struct {
     double *ratio, precision, value;
 } search_snapshot;
 
-enum { SNAPSHOTS = 3 };
+enum { SNAPSHOTS = 4 };
 
 typedef struct {
     const fit_problem *problem;
