@@ -120,7 +120,7 @@ class_core <- function(problem, blocks, start, latents) {
   core <- call_core(.Call(
     C_fit_classes, problem$x, blocks, as.integer(frame$y[used]) - 1L, frame$weights[used],
     frame$offset[used], latents, problem$settings$prior$parameters,
-    core_control(problem$settings$control, length(used), start)
+    core_control(problem$settings$control, length(used), problem$settings$price, start)
   ))
   core$sigma <- NA_real_
   core

@@ -71,10 +71,10 @@ check_control <- function(control) {
 }
 
 # As the C core takes it.
-core_control <- function(control, rows, start = NULL) {
+core_control <- function(control, rows, price = 0, start = NULL) {
   control$method <- method_codes[[control$method]]
   if (is.null(control$tol)) control$tol <- max(0.01, 2e-5 * rows)
-  c(unclass(control), list(start = start))
+  c(unclass(control), list(price = price, start = start))
 }
 
 check_memory <- function(memory) {

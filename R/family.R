@@ -88,7 +88,7 @@ gaussian_core <- function(problem, blocks, start) {
   response <- without_offset(frame)
   call_core(.Call(
     C_fit, problem$x, blocks, response, frame$weights[frame$used], settings$prior$parameters,
-    fixed_noise(settings$noise, response), core_control(settings$control, length(response), start)
+    fixed_noise(settings$noise, response), core_control(settings$control, length(response), settings$price, start)
   ))
 }
 

@@ -64,7 +64,7 @@ fitted_problem <- function(object) {
   control <- object$control
   control$method <- "fast"
   list(frame = object[c("y", "used", "weights", "offset")],
-       settings = list(prior = object$prior, noise = object$noise, control = control),
+       settings = list(prior = object$prior, noise = object$noise, control = control, price = 0),
        x = apply_scaling(object$x[object$used, , drop = FALSE], object$scaling),
        basis = object$basis[object$used, , drop = FALSE])
 }

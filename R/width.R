@@ -7,7 +7,8 @@
 # precision, and every width is one more. The evidence does not count them, and
 # narrow kernels with many functions look better by it than they are: fits are
 # compared by the evidence less one for each tuned quantity, as in Akaike's
-# criterion.
+# criterion; and functions that are worth less than their two leave the fit.
+function_price <- 2
 
 # Rows that widths are learned on where there are at least twice as many.
 learning_rows <- 1000
@@ -19,7 +20,7 @@ width_starts <- function(inputs) if (inputs <= 3) c(0.3, 1, 3) else c(1, 3, 6)
 # The kernels with widths for these inputs, and a fit there to begin from; without a
 # width to learn, none.
 learn_widths <- function(problem, kernels) {
-  if (!any(vapply(kernels, wants_width, NA))) {
+  if (!any_width_wanted(kernels)) {
     return(list(kernels = lapply(kernels, resolve_width, problem$x), start = NULL))
   }
   problem$settings$control$method <- "fast"
@@ -34,6 +35,8 @@ learn_widths <- function(problem, kernels) {
   }
   list(kernels = best$kernels, start = start_from(best, brief = FALSE), rows = nrow(small$x))
 }
+
+any_width_wanted <- function(kernels) any(vapply(kernels, wants_width, NA))
 
 wants_width <- function(kernel) kernel$estimate && kernel$name %in% kernels_with_width
 
@@ -69,7 +72,7 @@ start_kernels <- function(kernels, x) {
 trial <- function(problem, kernels, start = NULL) {
   fit <- fit_problem(problem, kernels, start)
   widths <- unlist(lapply(Filter(wants_width, kernels), function(kernel) kernel$width))
-  fit$score <- fit$core$evidence - 2 * length(fit$core$alpha) - sum(is.finite(widths))
+  fit$score <- fit$core$evidence - function_price * length(fit$core$alpha) - sum(is.finite(widths))
   fit
 }
 

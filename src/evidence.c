@@ -54,6 +54,7 @@ static double gain_of(const evidence_setting *s, double S, double Q, double from
         double least = 1e-3 * s->count / s->precision_max, after = fmax(s->quadratic - drop, least);
         gain = noise_part(s, after) - noise_part(s, s->quadratic) - 0.5 * log(growth);
     }
+    gain += s->price * ((isfinite(from) ? 1 : 0) - (isfinite(to) ? 1 : 0));
     return flat(&s->prior) ? gain : gain + prior_part(s, to) - prior_part(s, from);
 }
 
@@ -245,6 +246,7 @@ double evidence_objective(const evidence_model *m)
     const double log_2pi = 1.8378770664093453;
     const evidence_setting *s = &m->now;
     double value = noise_part(s, s->quadratic) - 0.5 * (s->count * log_2pi + m->log_det);
+    value -= s->price * (double) m->active;
     if (!flat(&s->prior))
         for (size_t j = 0; j < m->cols; j++)
             if (isfinite(m->ratio[j])) value += prior_part(s, m->ratio[j]) - prior_part(s, INFINITY);
@@ -369,9 +371,10 @@ static void compare_newcomer(newcomer *best, size_t which, double S, double Q)
 }
 
 /* Whether a column in the model may have more than tol to gain: (gamma - a)^2 / (4 gamma^2)
- * to second order; or ought to leave (see flat_optimum()). */
+ * to second order; or ought to leave (see flat_optimum()), as any may where columns have a price. */
 static int worth_a_look(const evidence_model *m, size_t j, double tol)
 {
+    if (m->now.price > 0) return 1;
     double gamma = m->S[j] / m->ratio[j], a = m->now.precision * m->Q[j] * m->Q[j] / m->ratio[j];
     return (gamma - a) * (gamma - a) > 2 * tol * gamma * gamma || a <= gamma * (1 - gamma) * 1.01;
 }

@@ -43,6 +43,7 @@ typedef struct {
     double precision_max; /* beta never exceeds this: y has finitely many digits */
     int noise_free;       /* beta follows every move at once */
     hyperprior prior;
+    double price; /* of each column in the model, in units of the objective */
 } evidence_setting;
 
 typedef struct {
@@ -81,7 +82,7 @@ void evidence_apply(evidence_model *model, size_t j, double ratio);
 /* The columns of the model, by member[] of the working column, and their ratios. Returns how many. */
 size_t evidence_columns(const evidence_model *model, const size_t *member, size_t *which, double *ratio);
 
-/* Log evidence (1) plus log hyperprior, up to constants of the data. cost: O(active). */
+/* Log evidence (1) plus log hyperprior, less the price of the columns, up to constants of the data. cost: O(active). */
 double evidence_objective(const evidence_model *model);
 
 /* Sets beta where the objective is highest for the present ratios. */

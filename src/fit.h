@@ -35,6 +35,7 @@ typedef struct {
     rvm_ticker ticker;
     int shared;       /* pairs of one basis function and all classes have one precision */
     laplace *laplace; /* NULL: gaussian. Else row scale and target are its, and the noise is 1 */
+    double price; /* at the end, columns that are worth less (in log evidence) leave fit_fast() and fit_classes() */
     const fit_start *start; /* NULL: from nothing. Top-down algorithms take no notice */
 } fit_problem;
 

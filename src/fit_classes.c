@@ -196,6 +196,10 @@ rvm_status fit_classes(const fit_problem *problem, fit_result *result)
     if (status == RVM_OK) status = problem->start ? search_resume(&c.s) : first_fit(&c.s);
     if (status == RVM_OK) status = refine(&c);
     if (status == RVM_OK && c.s.whole && !(problem->start && problem->start->brief)) status = hops(&c);
+    if (status == RVM_OK && problem->price > 0) {
+        c.s.model.now.price = problem->price;
+        status = converge(&c);
+    }
     c.l->plain.store = NULL; /* it ends here */
     if (status != RVM_OK) return status;
     result->precision = 1;

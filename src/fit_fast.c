@@ -180,6 +180,10 @@ rvm_status fit_fast(const fit_problem *problem, fit_result *result)
     if (status == RVM_OK && !brief) status = hops(&s);
     if (status == RVM_OK && !brief && !s.whole) status = refine(&s);
     if (status == RVM_OK && !s.polished) status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
+    if (status == RVM_OK && problem->price > 0) {
+        s.model.now.price = problem->price;
+        status = search_climb(&s, 0.1 * problem->tol, EFFORT_POLISH);
+    }
     if (status != RVM_OK) return status;
     result->precision = s.model.now.precision;
     result->converged = result->iterations < problem->maxit;

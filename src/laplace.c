@@ -121,4 +121,7 @@ rvm_status laplace_mode(laplace *l, evidence_model *m, const size_t *member, rvm
     return RVM_OK;
 }
 
-double laplace_evidence(const laplace *l, const evidence_model *m) { return l->value - 0.5 * m->log_det; }
+double laplace_evidence(const laplace *l, const evidence_model *m) 
+{
+    return l->value - 0.5 * m->log_det - m->now.price * (double) m->active;
+}

@@ -46,7 +46,7 @@ void laplace_linearise(laplace *l);
 rvm_status laplace_mode(laplace *l, evidence_model *model, const size_t *member, rvm_status (*renew)(void *context),
                         void *context);
 
-/* Equation (1), at the mode. */
+/* Equation (1), at the mode, less the price of the columns. */
 double laplace_evidence(const laplace *l, const evidence_model *model);
 
 #endif

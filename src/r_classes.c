@@ -114,6 +114,7 @@ SEXP ffi_fit_classes(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP offset, SEX
                             Rf_asReal(glue_element(control, "memory")), c.work, glue_ticker(&progress),
                             c.data.latents > 1 && Rf_asLogical(glue_element(control, "shared")), &c.laplace };
     problem.start = result_start(glue_element(control, "start"), 1);
+    problem.price = Rf_asReal(glue_element(control, "price"));
     fit_result result = result_new(c.dict.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { problem.shared ? fit_shared : fit_classes,
                                                                              fit_mackay, fit_em };

@@ -88,6 +88,7 @@ SEXP ffi_fit(SEXP x, SEXP blocks, SEXP y, SEXP weights, SEXP prior, SEXP noise, 
                             Rf_asReal(glue_element(control, "tol")), Rf_asInteger(glue_element(control, "maxit")),
                             Rf_asReal(glue_element(control, "memory")), glue_workspace(&pool), glue_ticker(&progress) };
     problem.start = result_start(glue_element(control, "start"), r.scale);
+    problem.price = Rf_asReal(glue_element(control, "price"));
     fit_result result = result_new(d.cols, problem.maxit);
     rvm_status (*const driver[])(const fit_problem *, fit_result *) = { fit_fast, fit_mackay, fit_em };
     rvm_status status = driver[Rf_asInteger(glue_element(control, "method"))](&problem, &result);

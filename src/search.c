@@ -352,7 +352,7 @@ static void note(search *s)
     fit_trace *t = r->trace + r->iterations++;
     t->iteration = r->iterations;
     t->active = (int) s->model.active;
-    t->evidence = evidence_objective(&s->model) + s->shift;
+    t->evidence = evidence_objective(&s->model) + s->model.now.price * (double) s->model.active + s->shift;
     t->precision = s->model.now.precision;
     s->now = (rvm_progress){ t->iteration, t->active, t->evidence, 1 / sqrt(t->precision) };
 }

@@ -68,7 +68,8 @@ test_that("the evidence that is climbed is the evidence that is reported", {
     frame <- rvm:::matrix_frame(x, response, NULL, NULL)
     settings <- list(kernels = list(kernel), intercept = TRUE,
                      family = rvm:::resolve_family(NULL, response), scale = TRUE, noise = NULL,
-                     prior = prior_flat(), centers = NULL, control = rvm_control())
+                     prior = prior_flat(), centers = NULL, control = rvm_control(),
+                     price = 0)
     problem <- rvm:::new_problem(rvm:::checked_frame(frame, settings), settings)
     fit <- rvm:::fit_problem(problem, list(kernel))
     surface <- rvm:::evidence_surface(problem, fit)
