@@ -242,7 +242,7 @@ check_offset <- function(offset, rows) {
 
 # From a frame to a fitted object: scale, choose the widths, call the core.
 fit_frame <- function(frame, settings) {
-  settings$price <- if (any_width_wanted(settings$kernels)) function_price else 0
+  settings$price <- price_in_fit(settings, length(frame$used))
   problem <- new_problem(frame, settings)
   learned <- learn_widths(problem, settings$kernels)
   fit <- fit_problem(problem, learned$kernels, learned$start)

@@ -7,8 +7,15 @@
 # precision, and every width is one more. The evidence does not count them, and
 # narrow kernels with many functions look better by it than they are: fits are
 # compared by the evidence less one for each tuned quantity, as in Akaike's
-# criterion; and functions that are worth less than their two leave the fit.
+# criterion. From a fit to a numeric response functions that are worth less than
+# their two are left out as well; classes, and responses of many rows, are predicted
+# better with them.
 function_price <- 2
+
+price_in_fit <- function(settings, rows) {
+  pays <- settings$family == "gaussian" && rows < 2 * learning_rows
+  if (pays && any_width_wanted(settings$kernels)) function_price else 0
+}
 
 # Rows that widths are learned on where there are at least twice as many.
 learning_rows <- 1000
@@ -47,6 +54,7 @@ learning_problem <- function(problem) {
   if (length(used) < 2 * learning_rows) return(problem)
   chosen <- round(seq(1, length(used), length.out = learning_rows))
   problem$frame$used <- used[chosen]
+  problem$settings$price <- price_in_fit(problem$settings, length(chosen))
   problem$x <- problem$x[chosen, , drop = FALSE]
   problem$basis <- problem$basis[chosen, , drop = FALSE]
   keep <- problem$centers$rows %in% problem$frame$rows[problem$frame$used]
