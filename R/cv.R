@@ -103,13 +103,10 @@ rvm_cv.formula <- function(formula, data, subset, weights, na.action, offset,
 #' @export
 rvm_cv.default <- function(x, y, kernel = kernel_gaussian(), ..., widths = NULL, folds = 5,
                            one_se = FALSE) {
-  if (missing(x)) stop_rvm("`x` is missing: the first argument must be a formula or the inputs.")
+  if (missing(x)) stop_no_inputs()
   arguments <- fit_arguments(...)
   is_frame <- inherits(x, "rvm_frame")
-  if (is_frame && !missing(y)) stop_rvm("`y` must come from the formula where there is one.")
-  if (!is_frame && missing(y)) {
-    stop_rvm("`y` is missing: it must be the response, numbers or class labels.")
-  }
+  check_response_given(is_frame, !missing(y))
   kernel <- check_width_kernel(kernel)
   one_se <- check_flag(one_se, "one_se")
   frame <- if (is_frame) x else plain_frame(x, y, arguments)

@@ -32,7 +32,8 @@ relevance_inputs <- function(object, ...) UseMethod("relevance_inputs")
 #' @export
 relevance_inputs.rvm <- function(object, ...) {
   inputs <- input_widths(object)
-  inputs$loss <- vapply(seq_len(ncol(object$x)), loss_without, 0, object = object)
+  inputs$loss <- vapply(seq_len(ncol(object$x)), loss_without, 0, object = object,
+                        problem = fitted_problem(object), start = fitted_start(object))
   inputs <- inputs[order(-inputs$relevance, -inputs$loss), ]
   rownames(inputs) <- NULL
   inputs
@@ -47,15 +48,14 @@ input_widths <- function(object) {
 }
 
 # A constant input is the same to every kernel as none at all.
-loss_without <- function(input, object) {
-  problem <- fitted_problem(object)
+loss_without <- function(input, object, problem, start) {
   problem$x[, input] <- 0
   dictionary <- lapply(object$dictionary, function(part) {
     if (part$kind == "kernel") part$centers[, input] <- 0
     part
   })
   blocks <- dictionary_blocks(dictionary, problem$x, problem$basis)
-  core <- families[[object$family]]$core(problem, blocks, fitted_start(object))
+  core <- families[[object$family]]$core(problem, blocks, start)
   object$evidence - core$evidence
 }
 

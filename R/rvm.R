@@ -28,8 +28,12 @@
 #' two for each basis function (its centre and its precision were chosen) and less one for
 #' each width: the evidence alone favours narrow kernels with many functions, whose
 #' predictions are worse. With `ard = TRUE` an input that the evidence would not
-#' miss gets the width `Inf`; see [relevance_inputs()]. From 2000 rows on, widths are
-#' learned on 1000 of them, and then once more with all; `summary()` says so.
+#' miss gets the width `Inf`; see [relevance_inputs()]. For a numeric response of
+#' fewer than 2000 rows, functions that are worth less than two in log evidence are
+#' also left out of such a fit. From 2000 rows on, widths are learned on 1000 of them and
+#' then shrink together, on all rows, as long as that raises the evidence;
+#' `summary()` says so. Where all widths are given, none of this applies: the evidence
+#' alone decides.
 #'
 #' Left alone, [rvm()] gives each input its own width for a numeric response, and
 #' one width to all for classes: a class says little about each case, and on
@@ -167,13 +171,10 @@ rvm.default <- function(x, y, kernel = NULL, basis = NULL, intercept = TRUE,
                         family = NULL, scale = TRUE, noise = NULL, weights = NULL,
                         prior = prior_flat(), centers = NULL, control = rvm_control(),
                         ...) {
-  if (missing(x)) stop_rvm("`x` is missing: the first argument must be a formula or the inputs.")
+  if (missing(x)) stop_no_inputs()
   check_no_more(...)
   is_frame <- inherits(x, "rvm_frame")
-  if (is_frame && !missing(y)) stop_rvm("`y` must come from the formula where there is one.")
-  if (!is_frame && missing(y)) {
-    stop_rvm("`y` is missing: it must be the response, numbers or class labels.")
-  }
+  check_response_given(is_frame, !missing(y))
   frame <- if (is_frame) x else matrix_frame(x, y, weights, basis)
 
   family <- resolve_family(family, frame$y)
@@ -190,6 +191,18 @@ rvm.default <- function(x, y, kernel = NULL, basis = NULL, intercept = TRUE,
     fit$call[[1]] <- quote(rvm)
   }
   fit
+}
+
+stop_no_inputs <- function() {
+  stop_rvm("`x` is missing: the first argument must be a formula or the inputs.")
+}
+
+# With a formula the response comes from there, without one from `y`.
+check_response_given <- function(is_frame, given) {
+  if (is_frame && given) stop_rvm("`y` must come from the formula where there is one.")
+  if (!is_frame && !given) {
+    stop_rvm("`y` is missing: it must be the response, numbers or class labels.")
+  }
 }
 
 # A frame whose response, weights and offset have been looked at, with `used`,

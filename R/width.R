@@ -57,8 +57,8 @@ learning_problem <- function(problem) {
   problem$settings$price <- price_in_fit(problem$settings, length(chosen))
   problem$x <- problem$x[chosen, , drop = FALSE]
   problem$basis <- problem$basis[chosen, , drop = FALSE]
-  keep <- problem$centers$rows %in% problem$frame$rows[problem$frame$used]
   if (!problem$given_centers) {
+    keep <- problem$centers$rows %in% problem$frame$rows[problem$frame$used]
     problem$centers <- list(points = problem$centers$points[keep, , drop = FALSE],
                             rows = problem$centers$rows[keep])
   }

@@ -13,3 +13,14 @@ two_inputs <- function(rows = 60, seed = 2) {
 expect_rvm_error <- function(object, pattern) {
   testthat::expect_error(object, pattern, class = "rvm_error")
 }
+
+# A plot that draws something and returns its fit, invisibly.
+expect_picture <- function(draw, least = 4000) {
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  grDevices::pdf(file)
+  result <- tryCatch(withVisible(draw()), finally = grDevices::dev.off())
+  expect_false(result$visible)
+  expect_s3_class(result$value, "rvm")
+  expect_gt(file.size(file), least)
+}

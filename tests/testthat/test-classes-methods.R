@@ -120,16 +120,6 @@ test_that("relevance_vectors has weights by class", {
   expect_true("weight.I. setosa" %in% names(relevance_vectors(spaced)))
 })
 
-expect_picture <- function(draw, least = 4000) {
-  file <- tempfile(fileext = ".pdf")
-  on.exit(unlink(file))
-  grDevices::pdf(file)
-  result <- tryCatch(withVisible(draw()), finally = grDevices::dev.off())
-  expect_false(result$visible)
-  expect_s3_class(result$value, "rvm")
-  expect_gt(file.size(file), least)
-}
-
 test_that("every picture gets drawn", {
   expect_picture(function() plot(flowers, main = "flowers"))
   expect_picture(function() plot(gears))

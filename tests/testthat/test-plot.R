@@ -1,32 +1,22 @@
-expect_drawn <- function(draw) {
-  file <- tempfile(fileext = ".pdf")
-  on.exit(unlink(file))
-  grDevices::pdf(file)
-  result <- tryCatch(withVisible(draw()), finally = grDevices::dev.off())
-  expect_false(result$visible)
-  expect_s3_class(result$value, "rvm")
-  expect_gt(file.size(file), 4000)
-}
-
 data <- sinc_data()
 fit <- rvm(y ~ x, data, kernel = kernel_gaussian(0.5))
 
 test_that("every picture of a fit with one input gets drawn", {
-  expect_drawn(function() plot(fit))
-  expect_drawn(function() plot(fit, main = "sinc", xlab = "input", ylim = c(-2, 2)))
-  expect_drawn(function() plot(fit, which = "evidence"))
-  expect_drawn(function() plot(fit, which = "relevance"))
+  expect_picture(function() plot(fit))
+  expect_picture(function() plot(fit, main = "sinc", xlab = "input", ylim = c(-2, 2)))
+  expect_picture(function() plot(fit, which = "evidence"))
+  expect_picture(function() plot(fit, which = "relevance"))
 })
 
 test_that("several inputs, offsets, bases and given centres get drawn", {
   both <- two_inputs()
-  expect_drawn(function() plot(rvm(both$x, both$y)))
-  expect_drawn(function() plot(rvm(y ~ x + offset(x), data)))
-  expect_drawn(function() plot(rvm(y ~ x, data, basis = ~ I(x^2))))
-  expect_drawn(function() plot(rvm(data$x, data$y, basis = function(x) x^2)))
-  expect_drawn(function() plot(rvm(data$x, data$y, centers = cbind(-3:3))))
+  expect_picture(function() plot(rvm(both$x, both$y)))
+  expect_picture(function() plot(rvm(y ~ x + offset(x), data)))
+  expect_picture(function() plot(rvm(y ~ x, data, basis = ~ I(x^2))))
+  expect_picture(function() plot(rvm(data$x, data$y, basis = function(x) x^2)))
+  expect_picture(function() plot(rvm(data$x, data$y, centers = cbind(-3:3))))
   data$z <- rev(data$x)
-  expect_drawn(function() plot(rvm(y ~ x, data, basis = ~ z)))
+  expect_picture(function() plot(rvm(y ~ x, data, basis = ~ z)))
 })
 
 test_that("bad arguments are named", {
